@@ -1,0 +1,70 @@
+"""The command line: one module per noun, one function per command.
+
+`main` is the edge: it turns `TriathlonError` into one line on stderr and the right exit code
+(0 ok, 1 failed, 2 interrupted, 3 our fault, 4 wrong use, 5 nothing to do). A bug keeps its trace.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import click
+import typer
+
+import triathlon
+from triathlon.cli import doctor, harness, oolong, recall, store
+from triathlon.errors import TriathlonError
+
+app = typer.Typer(
+    name="triathlon",
+    help="A bench for agents that work for hours: harness, recall, oolong.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(harness.app, name="harness")
+app.add_typer(recall.app, name="recall")
+app.add_typer(oolong.app, name="oolong")
+app.add_typer(store.app, name="store")
+app.command("doctor")(doctor.doctor)
+
+
+def _version(value: bool) -> None:
+    if value:
+        typer.echo(f"triathlon {triathlon.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+) -> None:
+    """A bench for agents that work for hours: harness, recall, oolong."""
+
+
+def main() -> None:
+    """Run the command line and exit with one of the six codes."""
+    try:
+        status = app(standalone_mode=False)
+    except click.exceptions.Abort:
+        print("triathlon: interrupted", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("triathlon: interrupted", file=sys.stderr)
+        sys.exit(2)
+    except click.ClickException as error:
+        error.show(sys.stderr)
+        sys.exit(4)
+    except TriathlonError as error:
+        print(f"triathlon: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+    except Exception:
+        import traceback
+
+        traceback.print_exc()
+        print("triathlon: this is a bug in triathlon; please report it with the trace above", file=sys.stderr)
+        sys.exit(3)
+    sys.exit(status if isinstance(status, int) else 0)
