@@ -92,7 +92,7 @@ class Channels:
     """True if a deadline passed."""
     usage: Spent = field(default_factory=Spent)
     places: dict[str, str] = field(default_factory=dict)
-    """Absolute path inside the sandbox of each place, e.g. `{"workspace": "/work/w-3f", "state": "/home/agent/.harness"}`."""
+    """Absolute path inside the sandbox of each place, e.g. `{"state": "/home/agent/.harness"}`."""
     cut: list[str] = field(default_factory=list)
     """Channels cut at the protocol's size."""
 
