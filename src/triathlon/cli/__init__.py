@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 
-import click
 import typer
 
 import triathlon
@@ -46,13 +45,10 @@ def main() -> None:
     """Run the command line and exit with one of the six codes."""
     try:
         status = app(standalone_mode=False)
-    except click.exceptions.Abort:
+    except (typer.Abort, KeyboardInterrupt):
         print("triathlon: interrupted", file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
-        print("triathlon: interrupted", file=sys.stderr)
-        sys.exit(2)
-    except click.ClickException as error:
+    except typer.TyperException as error:
         error.show(sys.stderr)
         sys.exit(4)
     except TriathlonError as error:
