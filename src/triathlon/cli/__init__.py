@@ -41,6 +41,15 @@ def root(
     """A bench for agents that work for hours: harness, recall, oolong."""
 
 
+def _show(error: typer.TyperException) -> None:
+    """A wrong flag as one line; without any argument typer has already printed the help."""
+    message = " ".join(str(error).split())
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context else "triathlon"
+    if message:
+        print(f"{path}: {message.rstrip('.')}; see '{path} --help'", file=sys.stderr)
+
+
 def main() -> None:
     """Run the command line and exit with one of the six codes."""
     try:
@@ -49,7 +58,7 @@ def main() -> None:
         print("triathlon: interrupted", file=sys.stderr)
         sys.exit(2)
     except typer.TyperException as error:
-        error.show(sys.stderr)
+        _show(error)
         sys.exit(4)
     except TriathlonError as error:
         print(f"triathlon: {error}", file=sys.stderr)
