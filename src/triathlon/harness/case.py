@@ -1,0 +1,330 @@
+"""A case: what is laid out, what is run, what the model says, what must be seen; and the controls that gate it.
+
+`GroupFile` is one YAML file as written. `Case` is what the rest of the bench works with: set-up merged, `run` opened
+into steps, variations made, defaults of the group filled in. A control is a `Case` whose role is `control`.
+"""
+
+# ruff: noqa: RUF012  (pydantic copies a default list or dict for every object)
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, JsonValue, model_validator
+
+from triathlon.harness.expect import Exits, Expect, File, OutputMatch, Requests, Seconds, Web
+from triathlon.harness.setup import Setup
+from triathlon.harness.steps import Driver, Start, Stdin, Step
+from triathlon.harness.strict import Filled, Many, Strict, Words, exactly_one, short
+from triathlon.scripted.script import Script
+
+CATEGORIES = (
+    "permissions",
+    "files",
+    "session",
+    "headless",
+    "drive",
+    "terminal",
+    "artifact",
+    "extensions",
+    "recovery",
+)
+Kind = Literal["boundary", "ordinary"]
+Name = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=80)]
+ClauseId = Annotated[str, Field(pattern=r"^[A-Z]+-\d{2}$")]
+Issue = Annotated[str, Field(pattern=r"^[\w.-]+/[\w.-]+#\d+$")]
+
+
+def _as_list(value: Any) -> Any:
+    return value if isinstance(value, list) else [value]
+
+
+class Origin(Strict):
+    """Where the idea of a case comes from: exactly one of the four."""
+
+    issue: Annotated[list[Issue], BeforeValidator(_as_list, json_schema_input_type=Issue | list[Issue])] | None = None
+    """Public reports, `owner/repository#number`."""
+    diff: Annotated[list[str], Field(min_length=2, max_length=2)] | None = None
+    """Two products that differ, in a `feature`."""
+    feature: str | None = None
+    vary: str | None = None
+    """The id of the case that this one varies."""
+    spec: ClauseId | None = None
+    """The clause alone."""
+
+    @model_validator(mode="after")
+    def _one_origin(self) -> Self:
+        kind = exactly_one(self, ("issue", "diff", "vary", "spec"), "`origin`")
+        if (kind == "diff") != (self.feature is not None):
+            raise ValueError("`diff` and `feature` go together")
+        return self
+
+    @property
+    def kind(self) -> str:
+        """issue, diff, vary or spec."""
+        return next(name for name in ("issue", "diff", "vary", "spec") if getattr(self, name) is not None)
+
+
+class Arm(Setup):
+    """What a case and a control have in common; the keys of a set-up stand beside these."""
+
+    about: str | None = None
+    clauses: list[ClauseId] | None = None
+    run: Start | None = None
+    steps: Annotated[list[Step], Field(min_length=1)] | None = None
+    within: Annotated[float, Field(gt=0, le=900)] | None = None
+    """With `run`: seconds until the process must have ended."""
+    script: Script | None = None
+    """What the model says; no script: it must not be asked."""
+    expect: Expect
+
+    @model_validator(mode="after")
+    def _run_or_steps(self) -> Self:
+        exactly_one(self, ("run", "steps"), "a case or control")
+        if self.within is not None and self.run is None:
+            raise ValueError("`within` goes with `run`; in `steps`, each waiting step has its own")
+        return self
+
+    def opened(self) -> tuple[Step, ...]:
+        """The steps, `run` opened."""
+        if self.run is None:
+            return tuple(self.steps or ())
+        finish: dict[str, Any] = {"finish": self.run.name}
+        if self.within is not None:
+            finish["within"] = self.within
+        start = Step.model_construct(_fields_set={"start"}, start=self.run)
+        return start, Step.model_validate(finish)
+
+
+class ControlFile(Arm):
+    """A control as written: it shows that the power is there (same form), or that the neighbour is not blocked."""
+
+    id: Name
+    same_form: Literal[True] | None = None
+    reverse: Literal[True] | None = None
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        if self.same_form and self.reverse:
+            raise ValueError("a control is `same_form` (the default) or `reverse`, not both")
+        return self
+
+
+class Parameter(Strict):
+    """One argument of the call, or one flag of the command, made bad."""
+
+    drop: str | None = None
+    """This argument is left out."""
+    set: Annotated[dict[str, JsonValue], Field(min_length=1, max_length=1)] | None = None
+    """This argument has another, bad value."""
+    flag: Annotated[dict[str, str], Field(min_length=1, max_length=1)] | None = None
+    """This flag of the run has another, bad value; one that is not there is added."""
+
+    @model_validator(mode="after")
+    def _one_change(self) -> Self:
+        exactly_one(self, ("drop", "set", "flag"), "`parameter`")
+        return self
+
+
+class Spelling(Filled):
+    """The same thing given to the command in another form: other prompt form, stdin, environment, folder or flags."""
+
+    prompt: str | None = None
+    flags: Words = []
+    """Replace all flags."""
+    stdin: Annotated[
+        Stdin | None,
+        BeforeValidator(short("kind"), json_schema_input_type=Literal["closed", "silent", "terminal"] | Stdin),
+    ] = None
+    env: dict[str, str | None] = {}
+    cwd: str | None = None
+
+
+class Place(Filled):
+    """The same thing, seen somewhere else: another driver, or flags added that move the output."""
+
+    driver: Driver | None = None
+    flags: Words = []
+    """Added to the flags."""
+
+
+class Override(Strict):
+    """Channels whose expectation replaces the one of the case."""
+
+    requests: Requests | None = None
+    web: Web | None = None
+    files: Annotated[dict[str, File], Field(min_length=1)] | None = None
+    exit: Exits | None = None
+    output: OutputMatch | None = None
+    seconds: Annotated[
+        list[Seconds] | None, BeforeValidator(_as_list, json_schema_input_type=Seconds | list[Seconds])
+    ] = None
+
+
+CHANGES = ("tool", "input", "spelling", "parameter", "place")
+
+
+class Variation(Strict):
+    """A case made from another by exactly one change: the tool, the input's shape, a bad parameter, or the place."""
+
+    id: Name
+    about: str | None = None
+    kind: Kind | None = None
+    clauses: list[ClauseId] | None = None
+    cite: Many | None = None
+    controls: list[Name] | None = None
+    at: Annotated[int, Field(ge=1)] | None = None
+    """Which call of the script changes, counted from 1 over all lanes; needed if there are several."""
+    tool: Annotated[dict[str, dict[str, JsonValue]], Field(min_length=1, max_length=1)] | None = None
+    """The call becomes one of another tool: `{edit: {path: .., ..}}`."""
+    input: Annotated[dict[str, JsonValue], Field(min_length=1)] | None = None
+    """Arguments of the same call in another shape, over those it has."""
+    spelling: Spelling | None = None
+    """The command's own input in another shape."""
+    parameter: Parameter | None = None
+    place: Place | None = None
+    expect: Override | None = None
+
+    @model_validator(mode="after")
+    def _changes_one_thing(self) -> Self:
+        exactly_one(self, CHANGES, "a variation changes one thing and")
+        if self.at is not None and self.changes in ("spelling", "place"):
+            raise ValueError(f"`at` names a call; `{self.changes}` changes none")
+        return self
+
+    @property
+    def changes(self) -> str:
+        """The key of `CHANGES` that is given."""
+        return next(name for name in CHANGES if name in self.model_fields_set)
+
+
+class CaseFile(Arm):
+    """A case as written."""
+
+    id: Name
+    kind: Kind
+    origin: Origin
+    cite: Many = []
+    """Words that stand in the spec and decide the case."""
+    controls: list[Name] | None = None
+    """The controls that gate it: all of the group if not given."""
+    vary: list[Variation] = []
+
+
+class GroupFile(Setup):
+    """One YAML file: a set-up, and the cases and controls that share it."""
+
+    group: Name
+    about: Annotated[str, Field(min_length=1)]
+    clauses: list[ClauseId] = []
+    controls: list[ControlFile] = []
+    cases: Annotated[list[CaseFile], Field(min_length=1)]
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A case or control, ready to be run. Texts still hold placeholders.
+
+    `id` is `<group>/<name>`, unique in a suite over cases and controls. `controls` are ids of the controls that gate
+    it (of a control: none). `file` and `line` say where it is written.
+    """
+
+    id: str
+    role: Literal["case", "control"]
+    category: str
+    clauses: tuple[str, ...]
+    about: str
+    setup: Setup
+    steps: tuple[Step, ...]
+    script: Script
+    expect: Expect
+    file: Path
+    line: int
+    kind: Kind | None = None
+    origin: Origin | None = None
+    cite: tuple[str, ...] = ()
+    controls: tuple[str, ...] = ()
+    form: Literal["same_form", "reverse"] | None = None
+    changed: str | None = None
+    """Of a variation: what it changed, one of `CHANGES`."""
+
+    @property
+    def group(self) -> str:
+        """The part of the id before the slash."""
+        return self.id.partition("/")[0]
+
+    @property
+    def family(self) -> str:
+        """The group, which a case shares with its variations."""
+        return self.group
+
+    @property
+    def starts(self) -> tuple[Start, ...]:
+        """The processes it starts, in order."""
+        return tuple(step.start for step in self.steps if step.start is not None)
+
+    @cached_property
+    def body(self) -> dict[str, Any]:
+        """What decides a verdict, as plain data: set-up, steps, script and expectations; defaults left out."""
+        return {
+            "setup": plain(self.setup),
+            "steps": [plain(step) for step in self.steps],
+            "script": plain(self.script),
+            "expect": plain(self.expect),
+        }
+
+    @cached_property
+    def sha256(self) -> str:
+        """Hash of `body`: a result stands for as long as this is the same. Controls have their own."""
+        return hashlib.sha256(canonical(self.body)).hexdigest()
+
+
+@dataclass(frozen=True, eq=False)
+class Suite:
+    """All cases and controls below one folder."""
+
+    root: Path
+    cases: tuple[Case, ...]
+    controls: dict[str, Case]
+
+    def case(self, name: str) -> Case | None:
+        """The case or control with this id."""
+        return self.controls.get(name) or next((c for c in self.cases if c.id == name), None)
+
+    def gating(self, case: Case) -> tuple[Case, ...]:
+        """The controls that gate a case."""
+        return tuple(self.controls[name] for name in case.controls)
+
+    def needed(self, cases: Iterable[Case]) -> tuple[Case, ...]:
+        """The controls that gate any of these cases, each once, in order."""
+        return tuple(self.controls[name] for name in dict.fromkeys(n for c in cases for n in c.controls))
+
+    @cached_property
+    def sha256(self) -> str:
+        """Hash of every case and control, and of what decides how they count."""
+        rows = [
+            [c.id, c.role, c.sha256, c.category, c.kind, list(c.clauses), list(c.controls), c.form]
+            for c in (*self.cases, *self.controls.values())
+        ]
+        return hashlib.sha256(canonical(sorted(rows, key=lambda row: str(row[0])))).hexdigest()
+
+
+def suite_hash(suite: Suite) -> str:
+    """The suite's hash, as it stands in every result."""
+    return suite.sha256
+
+
+def plain(model: Strict | Script) -> Any:
+    """A model as plain data, in the file's own keys, without defaults."""
+    return model.model_dump(by_alias=True, exclude_unset=True)
+
+
+def canonical(value: Any) -> bytes:
+    """One way to write plain data, for hashing."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
