@@ -116,7 +116,9 @@ class Fault(Strict):
     cut: int | None = Field(default=None, ge=0, description="Events (whole body: characters) sent before the end.")
     silence: Seconds | None = Field(default=None, description="Seconds without a byte, then the rest follows.")
     drop: Literal[True] | None = Field(default=None, description="Closed before a byte of the answer.")
-    malformed: Literal[True] | None = Field(default=None, description="One event (the whole body) is cut-off JSON.")
+    malformed: Literal[True, "error"] | None = Field(
+        default=None, description="One event (the whole body) is cut-off JSON, or an error object."
+    )
     no_end: Literal[True, "done", "finish"] | None = Field(
         default=None, description="No end mark (`done`), no finish reason (`finish`), or neither (true)."
     )
@@ -180,7 +182,7 @@ ACTIONS = ("change", "touch", "signal", "wait", "wait_for", "release")
 class Reply(Strict):
     """One answer of the model: content, or an HTTP error, or a broken answer."""
 
-    say: str | None = None
+    say: Texts | None = Field(default=None, description="The text; a list is sent as a list of text parts.")
     call: Call | None = None
     calls: list[Call] | None = Field(default=None, min_length=1)
     reasoning: str | None = None
@@ -195,6 +197,7 @@ class Reply(Strict):
     error: ErrorBody | None = None
     body: str | None = Field(default=None, description="With status: the whole body as is.")
     headers: dict[str, str] = Field(default_factory=dict)
+    form: Literal["stream", "whole"] | None = Field(default=None, description="Default: the form asked for.")
     fault: Fault | None = None
     times: Annotated[int, Field(ge=1)] | Literal["forever"] = Field(default=1, description="Requests it answers.")
     optional: bool = Field(default=False, description="May be left over; passed by when its guard does not hold.")
