@@ -16,7 +16,10 @@ Mode = Literal["default", "plan", "accept-edits", "bypass", "dont-ask"]
 
 
 class ToolError(Exception):
-    """A tool could not do what it was asked; the message becomes the result `error: <message>`."""
+    """A tool could not do what it was asked; the message becomes the result `error: <message>`.
+
+    A message that begins `refused: ` says that the call was not allowed; it is listed among the run's denials.
+    """
 
 
 class Interrupted(Exception):
@@ -24,7 +27,7 @@ class Interrupted(Exception):
 
 
 class Stop(Exception):
-    """The run ends here: exit code, result subtype and a sentence for stderr."""
+    """The run ends here: exit code, result subtype (HEAD-07) and a sentence for stderr."""
 
     def __init__(self, code: int, subtype: str, message: str) -> None:
         super().__init__(message)
@@ -37,7 +40,7 @@ class UsageError(Stop):
     """A flag, a setting or the input is wrong: exit 2, nothing was sent."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(2, "error_usage", message)
+        super().__init__(2, "error", message)
 
 
 @dataclass
@@ -198,7 +201,7 @@ class Context:
     permissions: Permissions
     cwd: Path  # where the next shell command starts
     warn: Callable[[str], None]
-    before_change: Callable[[Path], None]  # called with the resolved path before a file tool changes it
+    before_change: Callable[[Path, bytes], None]  # (resolved path, new bytes): called right before a file is written
     spawn: Callable[[str, str], str]  # (agent, prompt) -> final text; raises ToolError
     env: dict[str, str]  # for commands, hooks and servers; no secret of ours in it
     files: FileMemory = field(default_factory=FileMemory)

@@ -1,0 +1,178 @@
+"""The client of the model endpoint: one request, its retries, and the reply."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from . import reply as replies
+from . import sse
+from .reply import Broken, Reply
+from .types import Cancel, Stop
+
+if TYPE_CHECKING:
+    import socket
+    from http.client import HTTPConnection, HTTPResponse
+
+    from .settings import Settings
+
+RETRIED = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
+LONGEST_WAIT = 30.0  # seconds; only the endpoint itself may ask for more
+
+
+class ModelError(Stop):
+    """The endpoint did not give a reply: exit 1."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(1, "error", message)
+
+
+class Overflow(ModelError):
+    """The request is larger than the model's context."""
+
+
+class Client:
+    """Speaks chat completions to `$HARNESS_BASE_URL`."""
+
+    def __init__(self, settings: Settings, base_url: str, key: str, warn: Callable[[str], None]) -> None:
+        self.settings = settings
+        self.base_url = base_url.rstrip("/")
+        self.key = key
+        self.warn = warn
+
+    def ask(self, model: str, messages: list[dict[str, Any]], tools: list[dict[str, Any]], cancel: Cancel) -> Reply:
+        """Send the conversation and return the whole reply.
+
+        Raises Overflow, ModelError when the endpoint refuses or the retries are used up, Interrupted.
+        """
+        body = self._body(model, messages, tools)
+        wait = self.settings.retry_wait
+        for attempt in range(self.settings.max_retries + 1):
+            cancel.check()
+            try:
+                return self._try(body, cancel)
+            except Broken as failure:
+                cancel.check()  # a connection we shut ourselves is no fault of the endpoint
+                if attempt == self.settings.max_retries:
+                    raise ModelError(f"the model endpoint failed {attempt + 1} times, the last time: {failure}") from failure
+                wait = max(wait, failure.retry_after)
+                self.warn(f"{failure}; trying again in {wait:g} s")
+                cancel.wait(wait)
+                wait = min(2 * wait, LONGEST_WAIT)
+        raise AssertionError("unreachable")
+
+    def _body(self, model: str, messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> bytes:
+        request: dict[str, Any] = {"model": model, "messages": messages, "stream": self.settings.stream}
+        if self.settings.stream:
+            request["stream_options"] = {"include_usage": True}
+        if tools:
+            request["tools"] = tools
+        text = json.dumps(request, ensure_ascii=False)
+        if "\\u0000" in text or _has_surrogate(text):
+            text = json.dumps(_clean(request), ensure_ascii=False)
+        return text.encode("utf-8")
+
+    def _try(self, body: bytes, cancel: Cancel) -> Reply:
+        """One request; Broken if it may be repeated."""
+        import http.client
+
+        connection = self._connection()
+        handle = None
+        try:
+            connection.connect()
+            handle = cancel.on_set(partial(_shut, connection.sock))
+            connection.request("POST", self._path(), body, self._headers())
+            response = connection.getresponse()
+            if not 200 <= response.status < 300:
+                raise self._refusal(response)
+            if response.getheader("Content-Type", "").lower().startswith("text/event-stream"):
+                return replies.from_stream(sse.data(_chunks(response)))
+            return replies.from_body(response.read())
+        except TimeoutError as error:
+            raise Broken(f"the endpoint was silent for {self.settings.stream_idle_timeout:g} s") from error
+        except (OSError, http.client.HTTPException) as error:
+            raise Broken(f"the connection broke ({type(error).__name__}: {error})") from error
+        finally:
+            if handle is not None:
+                cancel.forget(handle)
+            connection.close()
+
+    def _connection(self) -> HTTPConnection:
+        import http.client
+        from urllib.parse import urlsplit
+
+        url = urlsplit(self.base_url)
+        kind = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
+        return kind(url.hostname or "", url.port, timeout=self.settings.stream_idle_timeout)
+
+    def _path(self) -> str:
+        from urllib.parse import urlsplit
+
+        return urlsplit(self.base_url).path + "/chat/completions"
+
+    def _headers(self) -> dict[str, str]:
+        headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        if self.key:
+            headers["Authorization"] = f"Bearer {self.key}"
+        return headers
+
+    def _refusal(self, response: HTTPResponse) -> Exception:
+        """What an answer that is no 2xx means: try again, give up, or make room."""
+        text = response.read().decode("utf-8", "replace").strip()
+        code, message = None, text[:500]
+        try:
+            error = json.loads(text)["error"]
+            code = error.get("code")
+            message = error["message"] if isinstance(error.get("message"), str) else message
+        except (ValueError, LookupError, TypeError, AttributeError):
+            pass  # not the usual form: the body itself is the message
+        said = f"the model endpoint answered {response.status}" + (f": {message}" if message else "")
+        if self.key:
+            said = said.replace(self.key, "***")
+        if response.status in RETRIED:
+            return Broken(said, _retry_after(response.getheader("Retry-After")))
+        if response.status == 400 and code == "context_length_exceeded":
+            return Overflow(said)
+        return ModelError(said)
+
+
+def _retry_after(value: str | None) -> float:
+    """The least wait in seconds; the header's date form is not one of our promises and counts as none."""
+    try:
+        return max(0.0, float(value or 0))
+    except ValueError:
+        return 0.0
+
+
+def _has_surrogate(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _clean(value: Any) -> Any:
+    """The same value with U+FFFD for what is not valid Unicode, and for NUL."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "\ufffd")
+    if isinstance(value, list):
+        return [_clean(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _clean(item) for key, item in value.items()}
+    return value
+
+
+def _chunks(response: HTTPResponse) -> Iterator[bytes]:
+    while chunk := response.read1(65536):
+        yield chunk
+
+
+def _shut(sock: socket.socket) -> None:
+    """Wake whoever reads from the connection."""
+    try:
+        sock.shutdown(2)  # SHUT_RDWR
+    except OSError:
+        pass
