@@ -84,8 +84,10 @@ Paths = dict[str, Value]
 
 
 class JsonLines(Filled):
-    """What text of one JSON object a line must be; a line that is not a JSON object makes every key fail."""
+    """What text of one JSON object a line must be; the newline alone ends a line."""
 
+    broken: Count | None = None
+    """Lines that are no JSON object: with this key they are passed over, without it one of them makes all fail."""
     count: Count | None = None
     first: Paths | None = None
     last: Paths | None = None
@@ -145,9 +147,9 @@ class FileMatch(TextMatch):
     same_as: str | None = None
     """Its bytes equal those of the file at this path."""
     found: Count | None = None
-    """With a `*` in the path: how many paths match it."""
+    """With a `*` or `?` in the path: how many paths match it."""
     every: Literal[True] | None = None
-    """With a `*` in the path: all that match must fit (else one is enough)."""
+    """With a `*` or `?` in the path: all that match must fit (else one is enough)."""
 
 
 def _open_file(value: Any) -> Any:
@@ -370,7 +372,8 @@ class Expect(Filled):
     requests: Requests | None = None
     web: Web | None = None
     files: Annotated[dict[str, File], Field(min_length=1)] | None = None
-    """Paths relative to the workspace (`../outside/x`), or from a place (`{{state}}/x`); `*` and `**` find several."""
+    """Paths relative to the workspace (`../outside/x`), or from a place (`{{state}}/x`); `*`, `?` and `**` find
+    several. Links are not followed: name the real path."""
     exit: Exits | None = None
     output: OutputMatch | None = None
     seconds: Annotated[

@@ -18,6 +18,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, model_validator
 
 from triathlon.harness.strict import Filled, Many, Strict, exactly_one, short
+from triathlon.scripted.web import Page
 
 
 def _mode(value: str) -> str:
@@ -262,20 +263,8 @@ class Stub(Strict):
         return self
 
 
-class Page(Strict):
-    """What the small web server answers at one path. A plain string is the body of a text page."""
-
-    status: Annotated[int, Field(ge=100, le=599)] = 200
-    headers: dict[str, str] = {}
-    body: str = ""
-    repeat: Annotated[int, Field(ge=1, le=100_000_000)] = 1
-    """The body, so many times."""
-    redirect: str | None = None
-    """Status 302 (or `status`) with this Location."""
-    delay: Annotated[float, Field(ge=0, le=600)] = 0.0
-
-
 WebPage = Annotated[Page, BeforeValidator(short("body"), json_schema_input_type=str | Page)]
+"""What the small web server answers at one path. A plain string is the body of a text page."""
 
 
 class ServerTool(Strict):
