@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from .records import Record
 
 Message = dict[str, Any]
-INTERRUPTED = "error: interrupted: the call did not finish; what it did so far is not known"
+INTERRUPTED = "error: interrupted"
+SUMMARY = "Summary of the conversation so far:"
 
 
 @dataclass
@@ -16,77 +18,85 @@ class History:
     """Messages after the system message, and what else a resumed conversation must know."""
 
     messages: list[Message] = field(default_factory=list)
-    prompts: list[str] = field(default_factory=list)  # the user's own, for lists and rewinds
+    prompts: int = 0  # the number of the newest prompt
     seen: dict[str, str | None] = field(default_factory=dict)  # file -> sha256 last seen
     todo: list[dict[str, str]] = field(default_factory=list)
-    last_input: int = 0  # tokens of the latest request, as the endpoint reported them
+    ids: set[str] = field(default_factory=set)  # of all calls, those before a compaction too
+    last_input: int = 0  # tokens, as reported with the latest reply; 0 after a compaction
 
     def apply(self, record: Record) -> None:
         """Take in one record; kinds that say nothing about the conversation are passed over."""
         kind = record["type"]
         if kind == "message":
-            self.messages.append(record["message"])
-            if "prompt" in record:
-                self.prompts.append(record["prompt"])
-            if "usage" in record:
-                self.last_input = record["usage"].get("input_tokens") or self.last_input
+            message = record["message"]
+            self.messages.append(message)
+            self.prompts = record.get("prompt", self.prompts)
+            self.ids.update(call["id"] for call in message.get("tool_calls") or [])
+            if message["role"] == "assistant":
+                self.last_input = record.get("usage", {}).get("input_tokens", 0)
         elif kind == "compaction":
-            self.messages = list(record["messages"])
+            self.messages = [self._summary(record["summary"]), *kept(self.messages, record["keep"])]
             self.last_input = 0
         elif kind == "seen":
             self.seen[record["path"]] = record["sha256"]
         elif kind == "todo":
             self.todo = record["items"]
 
+    def _summary(self, text: str) -> Message:
+        """The message that stands for what was dropped; the todo list would be lost with it, so it is added."""
+        content = f"{SUMMARY}\n{text}"
+        if self.todo:
+            content += "\n\nTodo list:\n" + "\n".join(f"- [{item['status']}] {item['text']}" for item in self.todo)
+        return {"role": "user", "content": content}
 
-def fold(records: list[Record]) -> History:
-    """The conversation after all records."""
+
+def fold(records: Iterable[Record]) -> History:
+    """The conversation after all records; one that has its type but not its fields is passed over."""
     history = History()
     for record in effective(records):
-        history.apply(record)
+        try:
+            history.apply(record)
+        except (LookupError, TypeError, AttributeError):
+            continue
     return history
 
 
-def effective(records: list[Record]) -> list[Record]:
+def effective(records: Iterable[Record]) -> list[Record]:
     """The records without those that a later rewind took back."""
-    kept: list[Record] = []
+    result: list[Record] = []
     for record in records:
         if record["type"] == "rewind":
-            del kept[start_of_prompt(kept, record["to"]) :]
+            starts = (index for index, one in enumerate(result) if one.get("prompt") == record.get("prompt"))
+            del result[next(starts, len(result)) :]
         else:
-            kept.append(record)
-    return kept
+            result.append(record)
+    return result
 
 
-def start_of_prompt(records: list[Record], number: int) -> int:
-    """The index of the record that begins prompt `number` (1 is the first); the end if there is none."""
-    count = 0
-    for index, record in enumerate(records):
-        if record["type"] == "message" and "prompt" in record:
-            count += 1
-            if count == number:
-                return index
-    return len(records)
+def kept(messages: list[Message], keep: int) -> list[Message]:
+    """The `keep` messages that outlive a compaction: the newest user message, and the others from the end."""
+    start = len(messages) - keep
+    newest = max((index for index, message in enumerate(messages) if message["role"] == "user"), default=start)
+    if keep < 1 or newest >= start:
+        return messages[start:] if keep > 0 else []
+    return [messages[newest], *messages[start + 1 :]]
 
 
-def repaired(messages: list[Message]) -> list[Message]:
+def repaired(messages: Iterable[Message]) -> list[Message]:
     """Messages in which every call has exactly one result, right after it; stray results are left out."""
     fixed: list[Message] = []
-    index = 0
-    while index < len(messages):
-        message = messages[index]
-        index += 1
+    results: dict[str, int] = {}  # the calls of the latest reply: id -> index of its result in `fixed`
+    for message in messages:
         if message["role"] == "tool":
-            continue  # a result whose call is lost
-        fixed.append(message)
-        if not message.get("tool_calls"):
+            index = results.pop(message["tool_call_id"], None)
+            if index is not None:
+                fixed[index] = message
             continue
-        results: dict[str, Message] = {}
-        while index < len(messages) and messages[index]["role"] == "tool":
-            results.setdefault(messages[index]["tool_call_id"], messages[index])
-            index += 1
-        for call in message["tool_calls"]:
-            fixed.append(results.get(call["id"]) or result(call["id"], INTERRUPTED))
+        fixed.append(message)
+        results = {}
+        for call in message.get("tool_calls") or []:
+            results[call["id"]] = len(fixed)
+            fixed.append(result(call["id"], INTERRUPTED))
     return fixed
 
 

@@ -47,7 +47,6 @@ class Options:
     output_schema: str | None = None
     tools: list[str] | None = None
     system_append: str = ""
-    add_dirs: list[str] = field(default_factory=list)
     mode: str | None = None
     trust: bool = False
     resume: str | None = None
@@ -73,37 +72,50 @@ class _Parser(argparse.ArgumentParser):
 
 def parse(arguments: Sequence[str]) -> Options:
     """Read the argument list (without the program's name). Raises UsageError; --help and --version exit at once."""
-    from . import VERSION
-
     words = list(arguments)
-    if words[:1] == ["sessions"] or words[:1] == ["config"] or words[:1] == ["rewind"]:
-        return _command(words)
-    serving = words[:1] == ["serve"]
-    parser = _flags(VERSION)
-    if serving:
+    if words[:1] in (["sessions"], ["rewind"]):
+        return _about_sessions(words)
+    parser = _flags()
+    command = "run"
+    if words[:1] == ["serve"]:
+        command, words = "serve", words[1:]
         parser.add_argument("--port", type=int, default=0, metavar="P")
-    given = parser.parse_args(words[1:] if serving else words)
+    elif words[:1] == ["config"]:
+        if words[1:2] != ["show"]:
+            raise UsageError("config: there is only `config show`")
+        command, words = "config show", words[2:]
+        parser.add_argument("--json", action="store_true")
+    else:
+        parser.add_argument("words", nargs="?", metavar="PROMPT", help="the first prompt, on a terminal")
+    given = vars(parser.parse_args(words))
+    return _options(command, given)
+
+
+def _options(command: str, given: dict[str, Any]) -> Options:
+    prompt, first = given.pop("print"), given.pop("words", None)
+    if prompt and first:
+        raise UsageError(f"unrecognized argument: {first}")
+    tools, mode = given.pop("tools"), given.pop("permission_mode")
+    rules = {"mode": mode, **{key: given.pop(key) for key in ("allow", "ask", "deny")}, "dirs": given.pop("add_dir")}
+    settings: dict[str, Any] = {"permissions": {key: value for key, value in rules.items() if value}}
+    if model := given.pop("model"):
+        settings["model"] = model
     options = Options(
-        command="serve" if serving else "run",
-        prompt=given.print or None,
-        headless=given.print is not None,
-        port=given.port if serving else 0,
+        command=command,
+        prompt=prompt or first,
+        headless=prompt is not None,
+        mode=mode,
+        tools=None if tools is None else [name.strip() for name in tools.split(",") if name.strip()],
+        settings=settings,
+        **given,
     )
-    for name in (
-        "output_format input_format max_turns max_cost timeout output_schema system_append trust resume continue_ fork "
-        "persist read_stdin role debug"
-    ).split():
-        setattr(options, name, getattr(given, name))
-    options.add_dirs = given.add_dir
-    options.mode = given.permission_mode
-    if given.tools is not None:
-        options.tools = [name.strip() for name in given.tools.split(",") if name.strip()]
-    options.settings = _as_settings(given)
     _check(options)
     return options
 
 
-def _flags(version: str) -> _Parser:
+def _flags() -> _Parser:
+    from . import VERSION
+
     parser = _Parser(
         prog="harness",
         description="A coding agent on the command line.",
@@ -133,24 +145,10 @@ def _flags(version: str) -> _Parser:
     add("--fork", action="store_true", help="with --resume or --continue: go on in a copy under a new id")
     add("--no-persist", dest="persist", action="store_false", help="keep no session file")
     add("--no-stdin", dest="read_stdin", action="store_false", help="leave standard input unread")
-    add("--role", choices=("architect",), metavar="NAME", help="architect: one model plans, another edits")
+    add("--role", choices=("architect", "editor"), metavar="NAME", help="architect: one model plans, another edits")
     add("--debug", action="store_true", help="say on stderr what happens")
-    add("--version", action="version", version=f"harness {version}")
+    add("--version", action="version", version=f"harness {VERSION}")
     return parser
-
-
-def _as_settings(given: argparse.Namespace) -> dict[str, Any]:
-    """Flags in the form of a settings file, so that they merge like one."""
-    settings: dict[str, Any] = {"model": given.model} if given.model else {}
-    permissions = {
-        "mode": given.permission_mode,
-        "allow": given.allow,
-        "ask": given.ask,
-        "deny": given.deny,
-        "dirs": given.add_dir,
-    }
-    settings["permissions"] = {key: value for key, value in permissions.items() if value}
-    return settings
 
 
 def _check(options: Options) -> None:
@@ -166,26 +164,25 @@ def _check(options: Options) -> None:
         raise UsageError("--fork needs --resume or --continue")
     if options.resume and options.continue_:
         raise UsageError("--resume and --continue exclude each other")
-    if options.input_format == "stream-json" and options.output_format != "stream-json":
-        raise UsageError("--input-format stream-json needs --output-format stream-json")
+    if options.input_format == "stream-json":
+        if options.output_format != "stream-json":
+            raise UsageError("--input-format stream-json needs --output-format stream-json")
+        if not options.headless or options.prompt:
+            raise UsageError("--input-format stream-json needs -p without a prompt")
 
 
-def _command(words: list[str]) -> Options:
+def _about_sessions(words: list[str]) -> Options:
     parser = _Parser(prog="harness", allow_abbrev=False)
     kinds = parser.add_subparsers(dest="command", required=True)
     sessions = kinds.add_parser("sessions").add_subparsers(dest="action", required=True)
-    listing = sessions.add_parser("list")
-    listing.add_argument("--json", action="store_true")
+    sessions.add_parser("list").add_argument("--json", action="store_true")
     export = sessions.add_parser("export")
     export.add_argument("session", metavar="ID")
     export.add_argument("--format", choices=("md", "json"), default="md")
     sessions.add_parser("delete").add_argument("session", metavar="ID")
-    show = kinds.add_parser("config").add_subparsers(dest="action", required=True).add_parser("show")
-    show.add_argument("--json", action="store_true")
     rewind = kinds.add_parser("rewind")
     rewind.add_argument("session", metavar="ID")
     rewind.add_argument("number", metavar="N", type=int)
     given = vars(parser.parse_args(words))
-    action = given.pop("action", "")
-    command = f"{given.pop('command')} {action}".strip()
+    command = " ".join(given.pop(key) for key in ("command", "action") if key in given)
     return Options(command=command, **given)

@@ -12,70 +12,76 @@ Record = dict[str, Any]
 
 
 class InUse(Exception):
-    """Another live process holds the session file."""
+    """Another live process, or another session object of this one, holds the file."""
 
 
 def read(path: Path) -> tuple[list[Record], int]:
-    """All readable records and the number of broken lines (cut, NULs, two objects on one line)."""
+    """All readable records, and the number of lines that are not one JSON object (cut, NULs, two on a line)."""
     records: list[Record] = []
     broken = 0
     for line in path.read_bytes().split(b"\n"):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-            if not isinstance(record, dict) or not isinstance(record.get("type"), str):
-                raise ValueError("not a record")
-            records.append(record)
-        except ValueError:
-            broken += 1
+        if line.strip():
+            record = parse(line)
+            if record is None:
+                broken += 1
+            else:
+                records.append(record)
     return records, broken
+
+
+def last(path: Path) -> Record | None:
+    """The last readable record, found without reading all of a long file."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        file.seek(max(0, size - 65536))
+        lines = file.read().split(b"\n")
+    readable = (record for line in reversed(lines) if line.strip() and (record := parse(line)) is not None)
+    return next(readable, None)
+
+
+def parse(line: bytes) -> Record | None:
+    """The record of one line, or None if it is broken."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) and isinstance(record.get("type"), str) else None
 
 
 class Journal:
     """A session file open for appending, locked until it is closed or the process ends."""
 
     def __init__(self, path: Path) -> None:
+        """Open or make the file. Raises InUse, OSError."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        self.path = path
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             os.close(self._file)
             raise InUse(str(path)) from error
-        self._fresh_line = self._ends_in_newline()
+        size = os.fstat(self._file).st_size
+        self._fresh_line = size == 0 or os.pread(self._file, 1, size - 1) == b"\n"
 
     def append(self, record: Record) -> None:
         """Write one record as one line, at once; a broken last line is ended first."""
         line = json.dumps(record).encode("ascii") + b"\n"
-        if not self._fresh_line:
-            line = b"\n" + line
-        view = memoryview(line)
-        while view:
-            view = view[os.write(self._file, view) :]
+        rest = memoryview(line if self._fresh_line else b"\n" + line)
+        while rest:
+            rest = rest[os.write(self._file, rest) :]
         self._fresh_line = True
 
-    def close(self) -> None:
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
+    def size(self) -> int:
+        return os.fstat(self._file).st_size
 
-    def _ends_in_newline(self) -> bool:
-        size = os.fstat(self._file).st_size
-        return size == 0 or os.pread(self._file, 1, size - 1) == b"\n"
+    def close(self) -> None:
+        os.close(self._file)
 
 
 def in_use(path: Path) -> bool:
-    """Whether a live process holds the file."""
+    """Whether somebody holds the file."""
     try:
-        file = os.open(path, os.O_RDONLY)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+        Journal(path).close()
+    except InUse:
         return True
-    finally:
-        os.close(file)
     return False

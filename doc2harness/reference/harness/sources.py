@@ -4,101 +4,104 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from .settings import SHAPE, Source
+from .schema import problem
+from .settings import SCHEMA, Settings, Source, effective, known
 from .types import UsageError
 
-MANAGED = "/etc/harness/settings.json"
+Warn = Callable[[str], None]
 
 
-def home() -> Path:
-    """The state folder: `$HARNESS_HOME`, else `~/.harness`; works without a home folder too."""
-    return Path(os.environ.get("HARNESS_HOME") or Path(os.path.expanduser("~")) / ".harness").absolute()
-
-
-def repository_root(workspace: Path) -> Path:
-    """The nearest folder upward with a `.git`, else the workspace itself."""
-    return next((folder for folder in (workspace, *workspace.parents) if (folder / ".git").exists()), workspace)
+def state_folder() -> Path:
+    """`$HARNESS_HOME`, else `~/.harness`; works without a home folder too. Not made here."""
+    return Path(os.path.abspath(os.environ.get("HARNESS_HOME") or os.path.expanduser("~/.harness")))
 
 
 def upward(workspace: Path) -> list[Path]:
-    """The workspace and its parents up to the repository root, nearest first."""
-    root = repository_root(workspace)
+    """The workspace and its parents up to the root of its repository, nearest first; outside one the workspace only."""
     folders = [workspace, *workspace.parents]
-    return folders[: folders.index(root) + 1]
+    for number, folder in enumerate(folders, 1):
+        if (folder / ".git").exists():
+            return folders[:number]
+    return [workspace]
 
 
-def found(workspace: Path, trusted: bool, flags: Mapping[str, Any], warn: Callable[[str], None]) -> list[Source]:
-    """All sources, strongest first. In a folder that is not trusted, project files give only deny and ask rules."""
-    managed = Path(os.environ.get("HARNESS_MANAGED_SETTINGS") or MANAGED)
-    sources = list(_from_file("managed", managed, warn))
+def project_folders(workspace: Path) -> list[Path]:
+    """The project's `.harness` folders, nearest first. The user's own state folder is not one of them."""
+    state = state_folder()
+    return [folder / ".harness" for folder in upward(workspace) if folder / ".harness" != state]
+
+
+def read(workspace: Path, trusted: bool, flags: Mapping[str, Any], warn: Warn) -> Settings:
+    """The effective settings of a workspace. Raises UsageError for a wrong file."""
+    sources = _managed(warn)
     sources.append(Source("flag", flags))
-    sources.append(Source("environment", _from_environment()))
-    for name in ("settings.local.json", "settings.json"):
-        for folder in upward(workspace):
-            for source in _from_file(f".harness/{name}", folder / ".harness" / name, warn):
-                sources.append(source if trusted else _restricted(source))
-    sources.extend(_from_file("user", home() / "settings.json", warn))
-    return sources
+    if model := os.environ.get("HARNESS_MODEL"):
+        sources.append(Source("environment", {"model": model}))
+    for name, file in (("local", "settings.local.json"), ("project", "settings.json")):
+        for folder in project_folders(workspace):
+            values = from_file(folder / file, warn)
+            if values is not None:
+                values = values if trusted else _only_forbidding(values, folder / file, warn)
+                sources.append(Source(name, values))
+    if values := from_file(state_folder() / "settings.json", warn):
+        sources.append(Source("user", values))
+    return effective(sources)
 
 
-def _from_environment() -> dict[str, Any]:
-    model = os.environ.get("HARNESS_MODEL")
-    return {"model": model} if model else {}
+def check_flags(values: Mapping[str, Any]) -> None:
+    """Raise UsageError if values that count as flags are not settings."""
+    if found := problem(dict(values), SCHEMA):
+        raise UsageError(found)
+    unknown: list[str] = []
+    known(values, SCHEMA, unknown)
+    if unknown:
+        raise UsageError(f"unknown setting {unknown[0]}")
 
 
-def _restricted(source: Source) -> Source:
-    rules = source.values.get("permissions", {})
-    return Source(source.name, {"permissions": {key: rules[key] for key in ("ask", "deny") if key in rules}})
-
-
-def _from_file(name: str, path: Path, warn: Callable[[str], None]) -> Iterator[Source]:
+def load_json(path: Path) -> Any:
+    """A JSON file's value, None if there is no such file. UsageError names the file and the line."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        return json.loads(path.read_text(encoding="utf-8-sig"))
     except (FileNotFoundError, NotADirectoryError):
-        return
+        return None
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: cannot be read: {error}") from error
-    try:
-        values = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"{path}: not valid JSON: {error}") from error
-    if not isinstance(values, dict):
-        raise UsageError(f"{path}: not a JSON object")
+
+
+def from_file(path: Path, warn: Warn) -> dict[str, Any] | None:
+    """A settings file's known values, None if there is no such file."""
+    values = load_json(path)
+    if values is None and not path.is_file():
+        return None
+    found = problem(values, SCHEMA)
+    if found:
+        raise UsageError(f"{path}: {found}")
     unknown: list[str] = []
-    problem = check(values, SHAPE, "", unknown)
-    if problem:
-        raise UsageError(f"{path}: {problem}")
+    cleaned: dict[str, Any] = known(values, SCHEMA, unknown)
     for key in unknown:
         warn(f"{path}: unknown key {key} is ignored")
-    yield Source(name, values)
+    return cleaned
 
 
-def check(value: Any, shape: Any, place: str, unknown: list[str]) -> str | None:
-    """Compare a value with its shape: the first wrong type in words, or None. Unknown keys are taken out and noted."""
-    if isinstance(shape, dict):
-        if not isinstance(value, dict):
-            return f"{place or 'the file'} must be an object"
-        for key in list(value):
-            inner = f"{place}.{key}" if place else key
-            expected = shape.get(key, shape.get("*"))
-            if expected is None:
-                unknown.append(inner)
-                del value[key]
-            elif problem := check(value[key], expected, inner, unknown):
-                return problem
-        return None
-    if isinstance(shape, list):
-        if not isinstance(value, list):
-            return f"{place} must be a list"
-        problems = (check(item, shape[0], f"{place}[{index}]", unknown) for index, item in enumerate(value))
-        return next((problem for problem in problems if problem), None)
-    right = isinstance(value, shape) and (shape is bool or not isinstance(value, bool))
-    return None if right else f"{place} must be a {_word(shape)}, not {json.dumps(value)[:60]}"
+def _managed(warn: Warn) -> list[Source]:
+    named = os.environ.get("HARNESS_MANAGED_SETTINGS")
+    path = Path(named or "/etc/harness/settings.json")
+    values = from_file(path, warn)
+    if values is None and named:
+        raise UsageError(f"{path}: named by HARNESS_MANAGED_SETTINGS, does not exist")
+    return [] if values is None else [Source("managed", values)]
 
 
-def _word(shape: Any) -> str:
-    return {str: "string", bool: "true or false", int: "whole number"}.get(shape, "number")
+def _only_forbidding(values: Mapping[str, Any], path: Path, warn: Warn) -> dict[str, Any]:
+    """What a file of a folder that is not trusted may say: deny and ask rules."""
+    rules = values.get("permissions", {})
+    rest = {key: rules[key] for key in ("deny", "ask") if key in rules}
+    if set(values) - {"permissions"} or set(rules) - set(rest):
+        warn(f"{path}: this folder is not trusted, only the deny and ask rules of the file are used")
+    return {"permissions": rest} if rest else {}
