@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from triathlon.harness.places import key_of
+
 if TYPE_CHECKING:
     from triathlon.sandbox import Entry
     from triathlon.scripted.journal import Request
@@ -89,7 +91,7 @@ class Channels:
     problems: list[str] = field(default_factory=list)
     """Each alone fails the case: script problems, a deadline, a candidate that broke the driver's terms."""
     late: bool = False
-    """True if a deadline passed."""
+    """A deadline passed, and whatever else went wrong can have come from that."""
     usage: Spent = field(default_factory=Spent)
     places: dict[str, str] = field(default_factory=dict)
     """Absolute path inside the sandbox of each place, e.g. `{"state": "/home/agent/.harness"}`."""
@@ -101,9 +103,4 @@ class Channels:
 
         A path outside every place comes back as it is, absolute: no file has such a key.
         """
-        whole = posixpath.normpath(posixpath.join(self.places.get("workspace", "/"), path))
-        best = ""
-        for name, at in self.places.items():
-            if (whole == at or whole.startswith(at + "/")) and len(at) > len(self.places.get(best, "")):
-                best = name
-        return best + whole[len(self.places[best]) :] if best else whole
+        return key_of(posixpath.normpath(posixpath.join(self.places.get("workspace", "/"), path)), self.places)

@@ -12,6 +12,7 @@ import selectors
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 CHUNK = 1 << 16
 
@@ -50,10 +51,18 @@ class Sink:
         return self.total > self._kept
 
 
+@dataclass(frozen=True)
+class Watched:
+    """A descriptor that is only looked at."""
+
+    ready: Callable[[], None]
+
+
 class Pump:
     """Reads many descriptors into sinks and writes pending input.
 
-    `news` is notified after every read; `wait` sleeps on it. Descriptors given to the pump are closed by it.
+    `news` is notified after every read; `wait` sleeps on it. Descriptors given to `read`, and to `write` with
+    `then_close`, are closed by the pump.
     """
 
     def __init__(self) -> None:
@@ -66,25 +75,42 @@ class Pump:
         self._todo: list[Callable[[], None]] = []
         self._stopped = False
         self._thread: threading.Thread | None = None
+        self._error: BaseException | None = None
 
     def read(self, fd: int, sink: Sink) -> None:
         """Read `fd` to its end into `sink`."""
         os.set_blocking(fd, False)
-        self._soon(lambda: self._watch(fd, sink=sink))
+        self._soon(lambda: self._watch(fd, sink))
 
     def write(self, fd: int, data: bytes, *, then_close: bool = False) -> None:
         """Write `data` to `fd` as its reader takes it."""
         os.set_blocking(fd, False)
         self._soon(lambda: self._feed(fd, data, then_close))
 
-    def wait(self, holds: Callable[[], bool], until: float) -> bool:
-        """Sleep until `holds()` (asked after every read and every notify) or the monotonic time `until`."""
+    def watch(self, fd: int, ready: Callable[[], None]) -> None:
+        """Call `ready` once, when `fd` becomes readable; the descriptor stays its owner's."""
+        self._soon(lambda: self._watch(fd, Watched(ready)))
+
+    def forget(self, fd: int) -> None:
+        """Read `fd` no more and close it; done when this returns. One that has ended already is no error."""
+        done = threading.Event()
+        self._soon(lambda: self._drop(fd, done))
+        done.wait()
+
+    def wait(self, holds: Callable[[], bool], until: float, every: float | None = None) -> bool:
+        """Sleep until `holds()` or the monotonic time `until`.
+
+        It is asked after every read and every notify; also every so many seconds where it looks at something that
+        gives no news (files).
+        """
         with self.news:
             while not holds():
+                if self._error is not None:
+                    raise self._error
                 left = until - time.monotonic()
                 if left <= 0:
                     return False
-                self.news.wait(left)
+                self.news.wait(left if every is None else min(left, every))
         return True
 
     def notify(self) -> None:
@@ -102,8 +128,10 @@ class Pump:
             self._soon(self._stop)
             self._thread.join()
         for key in list(self._selector.get_map().values()):
-            os.close(key.fd)
+            if isinstance(key.data, Sink) or key.fd in self._closing:
+                os.close(key.fd)
         self._selector.close()
+        os.close(self._wake_r)
         os.close(self._wake_w)
 
     def _stop(self) -> None:
@@ -120,19 +148,37 @@ class Pump:
             pass  # the pipe is full of wake-ups already
 
     def _run(self) -> None:
-        while not self._stopped:
-            for key, events in self._selector.select():
-                if key.fd == self._wake_r:
-                    os.read(self._wake_r, CHUNK)
-                    while self._todo:
-                        self._todo.pop(0)()
-                    continue
-                if events & selectors.EVENT_READ:
-                    self._take(key.fd, key.data)
-                if events & selectors.EVENT_WRITE:
-                    self._give(key.fd)
+        try:
+            while not self._stopped:
+                for key, events in self._selector.select():
+                    self._serve(key, events)
+        except BaseException as error:
+            self._error = error  # raised again by whoever waits
+            self.notify()
 
-    def _watch(self, fd: int, sink: Sink | None = None) -> None:
+    def _serve(self, key: selectors.SelectorKey, events: int) -> None:
+        if key.fd == self._wake_r:
+            os.read(self._wake_r, CHUNK)
+            while self._todo:
+                self._todo.pop(0)()
+        elif self._selector.get_map().get(key.fd) is not key:
+            return  # dropped or changed by an earlier event of the same round
+        elif isinstance(key.data, Watched):
+            self._selector.unregister(key.fd)
+            key.data.ready()
+            self.notify()
+        elif isinstance(key.data, Sink) and events & selectors.EVENT_READ:
+            self._take(key.fd, key.data)
+        else:
+            self._give(key.fd)
+
+    def _drop(self, fd: int, done: threading.Event) -> None:
+        key = self._selector.get_map().get(fd)
+        if key is not None and isinstance(key.data, Sink):
+            self._end(fd, key.data)
+        done.set()
+
+    def _watch(self, fd: int, sink: Sink | Watched | None = None) -> None:
         known = self._selector.get_map().get(fd)
         data = sink or (known.data if known else None)
         events = (selectors.EVENT_READ if data else 0) | (selectors.EVENT_WRITE if self._inputs.get(fd) else 0)
@@ -178,9 +224,12 @@ class Pump:
         if data:
             sink.add(data)
         else:
-            sink.ended = True
-            self._inputs.pop(fd, None)
-            self._closing.discard(fd)
-            self._selector.unregister(fd)
-            os.close(fd)
+            self._end(fd, sink)
         self.notify()
+
+    def _end(self, fd: int, sink: Sink) -> None:
+        sink.ended = True
+        self._inputs.pop(fd, None)
+        self._closing.discard(fd)
+        self._selector.unregister(fd)
+        os.close(fd)
