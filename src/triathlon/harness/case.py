@@ -14,9 +14,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import BeforeValidator, Field, JsonValue, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, JsonValue, model_validator
 
 from triathlon.harness.expect import Exits, Expect, File, OutputMatch, Requests, Seconds, Web
 from triathlon.harness.setup import Setup
@@ -37,7 +37,7 @@ CATEGORIES = (
 )
 Kind = Literal["boundary", "ordinary"]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=80)]
-ClauseId = Annotated[str, Field(pattern=r"^[A-Z]+-\d{2}$")]
+ClauseId = Annotated[str, Field(pattern=r"^[A-Z]+-\d{2,3}$")]
 Issue = Annotated[str, Field(pattern=r"^[\w.-]+/[\w.-]+#\d+$")]
 
 
@@ -133,7 +133,12 @@ class Parameter(Strict):
 
 
 class Spelling(Filled):
-    """The same thing given to the command in another form: other prompt form, stdin, environment, folder or flags."""
+    """The same thing given to the command in another form: other prompt form, stdin, environment, folder or flags.
+
+    `prompt: null` takes the prompt out.
+    """
+
+    nullable: ClassVar[frozenset[str]] = frozenset({"prompt"})
 
     prompt: str | None = None
     flags: Words = []
@@ -320,7 +325,7 @@ def suite_hash(suite: Suite) -> str:
     return suite.sha256
 
 
-def plain(model: Strict | Script) -> Any:
+def plain(model: BaseModel) -> Any:
     """A model as plain data, in the file's own keys, without defaults."""
     return model.model_dump(by_alias=True, exclude_unset=True)
 

@@ -8,7 +8,7 @@ JSON value count from 0 (`messages.0.content`), as in the JSON itself.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
@@ -41,6 +41,8 @@ Count = Annotated[Amount, BeforeValidator(lambda v: v, json_schema_input_type=in
 
 class ValueMatch(Filled):
     """What a JSON value must be."""
+
+    nullable: ClassVar[frozenset[str]] = frozenset({"equals", "not"})
 
     equals: Any = None
     one_of: list[Any] | None = None

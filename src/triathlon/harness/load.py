@@ -227,6 +227,10 @@ def explain(error: ValidationError, file: Path, tree: Node | None) -> list[CaseE
         if item["type"] == "extra_forbidden":
             key = str(place.pop())
             message = f"unknown key {key!r}{_near(key, _keys())}"
+        elif item["type"] == "no_value":
+            key = item["ctx"]["key"]
+            line = line_of(tree, [*place, key])
+            message = f"the key {key!r} has no value"
         elif item["type"] == "missing":
             message = f"the key {place.pop()!r} is missing"
         elif item["type"] in ("model_type", "model_attributes_type", "dict_type"):

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, JsonValue, model_validator
 
@@ -146,6 +146,8 @@ class Capture(Strict):
 
 class Http(Strict):
     """One HTTP request to the process that the serve driver started."""
+
+    nullable: ClassVar[frozenset[str]] = frozenset({"json"})
 
     method: Literal["GET", "POST", "DELETE", "PUT", "PATCH"] = "GET"
     path: str

@@ -6,16 +6,31 @@ Shorthands (a string where a mapping may stand) are opened before validation: th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Annotated, Any, Self
+from collections.abc import Callable, Collection
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, model_validator
+from pydantic_core import PydanticCustomError
 
 
 class Strict(BaseModel):
-    """A part of a case file."""
+    """A part of a case file. A key without a value is an error, save those in `nullable`."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    nullable: ClassVar[frozenset[str]] = frozenset()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_key_without_value(cls, data: Any) -> Any:
+        if isinstance(data, dict):
+            for key, value in data.items():
+                if value is None and key not in cls.nullable and key in cls._keys():
+                    raise PydanticCustomError("no_value", "has no value", {"key": key})
+        return data
+
+    @classmethod
+    def _keys(cls) -> Collection[str]:
+        return {field.alias or name for name, field in cls.model_fields.items()}
 
 
 class Filled(Strict):

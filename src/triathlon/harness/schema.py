@@ -1,0 +1,65 @@
+"""The case format as a JSON Schema, for editors."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+from triathlon.harness import case, expect, setup, steps
+from triathlon.harness.strict import Strict
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+MODULES = (setup, steps, expect, case)
+
+
+def schema() -> dict[str, Any]:
+    """The schema of one case file. The format's own docstrings are its descriptions."""
+    made = case.GroupFile.model_json_schema(by_alias=True, mode="validation")
+    for module in MODULES:
+        for name, field, text in _docstrings(module):
+            model = getattr(module, name)
+            owners = [made] if name == "GroupFile" else []
+            owners += [body for title, body in made["$defs"].items() if _is_kind_of(title, model)]
+            for owner in owners:
+                if field in owner.get("properties", {}):
+                    owner["properties"][field].setdefault("description", text)
+    for title, body in (("GroupFile", made), *made["$defs"].items()):
+        _without_nulls(body, getattr(_model(title), "nullable", frozenset()))
+    return {"$schema": DIALECT, **made, "title": "A Triathlon case file"}
+
+
+def _model(title: str) -> Any:
+    return next((getattr(module, title) for module in MODULES if hasattr(module, title)), None)
+
+
+def _is_kind_of(title: str, model: type[Strict]) -> bool:
+    found = _model(title)
+    return isinstance(found, type) and issubclass(found, model)
+
+
+def _docstrings(module: ModuleType) -> Iterator[tuple[str, str, str]]:
+    """(class, key in the file, docstring below the field)."""
+    for node in ast.parse(inspect.getsource(module)).body:
+        model = vars(module).get(node.name) if isinstance(node, ast.ClassDef) else None
+        if not isinstance(node, ast.ClassDef) or not (isinstance(model, type) and issubclass(model, Strict)):
+            continue
+        for field, below in zip(node.body, node.body[1:], strict=False):
+            if not (isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)):
+                continue
+            if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):
+                name = field.target.id
+                key = model.model_fields[name].alias if name in model.model_fields else None
+                yield node.name, key or name, " ".join(str(below.value.value).split())
+
+
+def _without_nulls(body: dict[str, Any], nullable: frozenset[str]) -> None:
+    """A key that is left out is not a key that is null."""
+    for key, value in body.get("properties", {}).items():
+        if "default" in value and value["default"] is None:
+            del value["default"]
+        choices = value.get("anyOf", [])
+        if key not in nullable and {"type": "null"} in choices:
+            choices.remove({"type": "null"})
