@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from triathlon.cli import cases
+
 if TYPE_CHECKING:
     from triathlon.harness.result import Result
     from triathlon.store import Store
 
 app = typer.Typer(no_args_is_help=True, help="Grade a coding-agent harness: no model, no key, no network.")
+app.add_typer(cases.app, name="cases")
 
 TREE = typer.Argument(..., metavar="TREE", help="A folder of code, or `reference` or `skeleton`.")
 JSON = typer.Option(False, "--json", help="Print one JSON object on standard output.")
