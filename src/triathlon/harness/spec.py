@@ -53,6 +53,10 @@ class Spec:
     date: str
     clauses: Mapping[str, Clause]
     pages: Mapping[str, str]
+    commands: tuple[str, ...] = ()
+    """The subcommands of the front page's table, without their arguments: `sessions list`."""
+    flags: tuple[str, ...] = ()
+    """The flags of the front page's table: `-p`, `--print`."""
 
     def says(self, words: str) -> bool:
         """Whether these words stand on any page, in a clause or beside one."""
@@ -86,7 +90,17 @@ def _load(folder: Path) -> Spec:
     if not clauses:
         raise UsageError(f"{folder}: no page with a clause: this is no specification")
     version = _front(folder, front, "Version", r"`?(\d+\.\d+\.\d+)`?")
-    return Spec(version, _front(folder, front, "Date", r"(\d{4}-\d{2}-\d{2})"), clauses, pages)
+    date = _front(folder, front, "Date", r"(\d{4}-\d{2}-\d{2})")
+    named = [
+        name for row in re.findall(r"^\| (`.+?) \|", front, re.MULTILINE) for name in re.findall(r"`([^`]+)`", row)
+    ]
+    commands = [
+        " ".join(re.findall(r"(?<!\S)[a-z]+(?!\S)", name.removeprefix("harness")))
+        for name in named
+        if name.startswith("harness ")
+    ]
+    flags = [name for name in named if name.startswith("-")]
+    return Spec(version, date, clauses, pages, tuple(filter(None, commands)), tuple(flags))
 
 
 def _clauses(file: Path, text: str) -> Iterator[Clause]:
