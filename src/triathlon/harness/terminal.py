@@ -32,7 +32,7 @@ def start(stage: Stage, order: Start) -> Running:
         process = stage.box.start(
             [stage.harness, *arguments],
             cwd=stage.cwd_of(order),
-            env={"TERM": "xterm-256color", **stage.env_of(order)},
+            env=stage.env_of(order),
             stdin=slave,
             stdout=slave,
             stderr=slave,
