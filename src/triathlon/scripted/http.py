@@ -130,7 +130,7 @@ class Parser:
         buffer = self._buffer
         while buffer[:2] == b"\r\n":  # allowed, and ignored, before a request line
             del buffer[:2]
-        if not buffer:
+        if not buffer or buffer == b"\r":
             return None
         if not _METHOD_START.match(buffer[:33]):
             tls = buffer[0] == 0x16

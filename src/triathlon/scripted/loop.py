@@ -8,6 +8,7 @@ may answer at once or later from any thread, and answers with steps: bytes, paus
 from __future__ import annotations
 
 import heapq
+import itertools
 import os
 import selectors
 import socket
@@ -24,6 +25,8 @@ from triathlon.scripted.http import MAX_BODY, BadRequest, HttpRequest, Parser, a
 MAX_CONNECTIONS = 128
 MAX_HELD = 48 * 1024 * 1024  # bytes of unfinished requests over all connections
 READ_AHEAD = 64 * 1024  # what a client may send before its last answer is out
+STEPS_A_TURN = 16  # a fast reader of a huge body must not keep the others, or stop(), waiting
+SWEEP_S = 0.1  # at most, for what has arrived when the loop is stopped
 LINGER_S = 1.0  # how long a closed side waits for the client to read what was sent
 _RESET = struct.pack("ii", 1, 0)
 
@@ -169,9 +172,26 @@ class Loop:
                     else:
                         self._accept()
                 self._due()
+            self._sweep()
+        except Exception as error:
+            self._handler.broke(error)
         finally:
             for connection in list(self._connections):
                 self._drop(connection)
+
+    def _sweep(self) -> None:
+        """Take in what had arrived before the end: not to have read it yet is our doing, not the client's."""
+        until = time.monotonic() + SWEEP_S
+        while time.monotonic() < until:
+            seen = [(key, events) for key, events in self._selector.select(0) if key.fd != self._wake_r]
+            readable = [key for key, events in seen if events & selectors.EVENT_READ]
+            if not readable:
+                return
+            for key in readable:
+                if key.data is None:
+                    self._accept()
+                elif key.data in self._connections:
+                    self._read(key.data)
 
     def _timeout(self) -> float | None:
         if self._posted:
@@ -182,7 +202,7 @@ class Loop:
         now = time.monotonic()
         while self._timers and self._timers[0][0] <= now:
             heapq.heappop(self._timers)[2]()
-        while self._posted and not self._stopping.is_set():
+        for _ in range(len(self._posted)):  # not those posted meanwhile: sockets come in between
             self._posted.popleft()()
 
     def _later(self, seconds: float, call: Callable[[], None]) -> None:
@@ -249,7 +269,7 @@ class Loop:
         except BlockingIOError:
             return
         except OSError:
-            self._drop(connection)
+            self._drop(connection, left=True)
             return
         if not data:
             self._peer_done(connection)
@@ -312,8 +332,11 @@ class Loop:
         self._drop(connection)
 
     def _advance(self, connection: _Connection) -> None:
-        """Send until the kernel takes no more, a pause begins, or the answer is out."""
-        while True:
+        """Send until the kernel takes no more, a pause begins, the answer is out, or others have their turn."""
+        for turn in itertools.count():
+            if turn == STEPS_A_TURN:
+                self.post(lambda: self._resume(connection))
+                return
             if connection.out and not self._send(connection):
                 return
             if connection.steps is None:
@@ -348,7 +371,7 @@ class Loop:
         except BlockingIOError:
             sent = 0
         except OSError:
-            self._drop(connection)
+            self._drop(connection, left=True)
             return False
         connection.out = connection.out[sent:]
         if connection.out:
@@ -388,7 +411,8 @@ class Loop:
         self._interest(connection)
         self._later(LINGER_S, lambda: self._drop(connection))
 
-    def _drop(self, connection: _Connection) -> None:
+    def _drop(self, connection: _Connection, left: bool = False) -> None:
+        """Forget a client; `left` if it was the client that went."""
         if connection not in self._connections:
             return
         self._connections.discard(connection)
@@ -396,7 +420,7 @@ class Loop:
             self._selector.unregister(connection.sock)
         connection.sock.close()
         exchange, connection.exchange = connection.exchange, None
-        if exchange is not None and not connection.peer_done and not self._stopping.is_set():
+        if exchange is not None and left and not connection.peer_done:
             exchange.on_left()
         what = connection.parser.unfinished
         if what is not None and exchange is None:

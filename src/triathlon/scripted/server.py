@@ -70,7 +70,7 @@ class ScriptedModel:
         self._changed = threading.Condition()
         self._kept = 0  # weight of the requests in the journal
         self._hushed = 0  # problems left out
-        self._stopped = False
+        self._ending = self._stopped = False
         self._began = 0.0
         self._loop = Loop(listener, self, name="scripted-model", max_body=max_body)
 
@@ -80,7 +80,11 @@ class ScriptedModel:
         self._loop.start()
 
     def stop(self) -> None:
-        """End all connections; returns at once, whatever the clients do. After it journal and problems are final."""
+        """End all connections; returns at once, whatever the clients do. After it journal and problems are final.
+
+        Requests that had arrived by then are still taken into the journal; no action is begun any more.
+        """
+        self._ending = True
         self._loop.stop()
         with self._changed:
             if not self._stopped:
@@ -128,6 +132,8 @@ class ScriptedModel:
         steps = self._composer.steps(taken, self._composer.ids(taken), request, http)
         if not taken.reply.do:
             exchange.answer(steps)
+            return
+        if self._ending:
             return
         work = threading.Thread(target=self._do, args=(taken.reply.do, exchange, steps), name="scripted-action")
         work.daemon = True
