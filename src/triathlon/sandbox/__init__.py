@@ -36,7 +36,8 @@ def provider(name: str = "namespaces") -> Provider:
 
 def sweep() -> None:
     """Remove what a killed runner left: marked folders and cgroups. Called at the start of runs."""
-    from triathlon.sandbox import cache, cgroups
+    from triathlon.sandbox import cache
+    from triathlon.sandbox.namespaces import cgroups
 
     cache.sweep()
     cgroups.sweep()
