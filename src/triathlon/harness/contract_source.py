@@ -6,8 +6,10 @@ Nothing of the tree is run here, and no link is followed.
 from __future__ import annotations
 
 import ast
+import io
 import os
 import stat
+import tokenize
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -90,6 +92,9 @@ def _source(item: Item) -> Iterator[ContractFinding]:
         module = _parse(item.path.read_bytes(), item.name)
     except SyntaxError as error:
         yield ContractFinding(item.name, error.lineno or 1, f"does not compile: {error.msg}")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        yield ContractFinding(item.name, line, f"does not compile: not {error.encoding}")
     except (ValueError, RecursionError, MemoryError) as error:
         yield ContractFinding(item.name, 1, f"does not compile: {str(error) or type(error).__name__}")
     except OSError as error:
@@ -100,6 +105,8 @@ def _source(item: Item) -> Iterator[ContractFinding]:
 
 
 def _parse(source: bytes, name: str) -> ast.Module:
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
+    source.decode(encoding)  # the parser of bytes does not look at comments, the import does
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an invalid escape in a candidate is its own business
         module = ast.parse(source, name)
