@@ -8,6 +8,7 @@ import socket
 from dataclasses import dataclass
 from typing import Any
 
+from triathlon.scripted.journal import Ask, Message, Request
 from triathlon.scripted.server import ScriptedModel
 
 USER = {"role": "user", "content": "go"}
@@ -98,3 +99,29 @@ def events(body: bytes) -> list[Any]:
         except ValueError:
             found.append(data)
     return found
+
+
+def call(call_id: str, arguments: str = "{}", name: str = "read") -> dict[str, Any]:
+    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def calls(*ids: str) -> dict[str, Any]:
+    return {"role": "assistant", "content": None, "tool_calls": [call(i) for i in ids]}
+
+
+def result(call_id: str, content: Any = "ok") -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": call_id, "content": content}
+
+
+def code(body: bytes) -> Any:
+    return json.loads(body)["error"]["code"]
+
+
+def asked(*messages: tuple[str, str], tools: tuple[str, ...] = (), model: str = "m") -> Request:
+    """A request with these (role, text) messages."""
+    made = tuple(Message(role, text, result_of="c" if role == "tool" else None) for role, text in messages)
+    return Request(1, 0.0, "POST", "/", {}, b"", ask=Ask(model=model, messages=made, tools=tools))
+
+
+def message(body: bytes) -> Any:
+    return json.loads(body)["choices"][0]["message"]

@@ -279,6 +279,23 @@ def test_parts(serve: Serve) -> None:
     assert [e["choices"][0]["delta"].get("content") for e in found[1:3]] == [[parts[0]], [parts[1]]]
 
 
+def test_looks_of_a_stream_are_byte_exact(serve: Serve) -> None:
+    served = serve([{"nothing": True, "sse": looks} for looks in ([], ["crlf"], ["tight"], ["comments"], ["torn"])])
+    plain, crlf, tight, comments, torn = (ask(served, BODY | {"stream": True})[0] for _ in range(5))
+    body = unchunk(plain)[0]
+    for i, data in enumerate((crlf, tight, comments, torn), 2):  # the id counts requests
+        got, complete = unchunk(data)
+        again = got.replace(f"chatcmpl-{i}".encode(), b"chatcmpl-1")
+        wanted = {
+            2: body.replace(b"\n", b"\r\n"),
+            3: body.replace(b"data: ", b"data:"),
+            4: body.replace(b"data: ", b": still here\n\ndata: "),
+            5: body,
+        }[i]
+        assert complete and again == wanted
+    assert torn.count(b"\r\n7\r\n") > 20
+
+
 def test_a_stream_for_http_1_0_has_no_chunks(serve: Serve) -> None:
     served = serve([{"say": SAY}])
     with served.connect() as sock:

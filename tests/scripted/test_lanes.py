@@ -1,81 +1,17 @@
-"""Guards and lanes: which reply a request gets."""
+"""Lanes: which reply a request gets, and what is left over."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
+from scripted_help import asked
 
-from triathlon.scripted.guards import why_not
-from triathlon.scripted.journal import Ask, Message, Request, ToolCall
+from triathlon.scripted.journal import Request
 from triathlon.scripted.lanes import Lanes, Unforeseen, title
-from triathlon.scripted.script import Guard, Reply, parse_script
+from triathlon.scripted.script import Reply, parse_script
 
-
-def ask(*messages: tuple[str, str], tools: tuple[str, ...] = (), model: str = "m") -> Request:
-    made = tuple(Message(role, text, result_of="c" if role == "tool" else None) for role, text in messages)
-    return Request(1, 0.0, "POST", "/", {}, b"", ask=Ask(model=model, messages=made, tools=tools))
-
-
-FULL = ask(
-    ("system", "be good"),
-    ("user", "first question"),
-    ("assistant", "let me look"),
-    ("tool", "result text"),
-    tools=("bash", "read"),
-)
-
-
-@pytest.mark.parametrize(
-    ("guard", "holds"),
-    [
-        ({"turn": 1}, True),
-        ({"turn": 0}, False),
-        ({"contains": "look"}, True),
-        ({"contains": ["look", "good"]}, True),
-        ({"contains": ["look", "bad"]}, False),
-        ({"contains": "question\nlet"}, False),  # never across messages
-        ({"not_contains": "bad"}, True),
-        ({"not_contains": ["bad", "good"]}, False),
-        ({"system_contains": "good"}, True),
-        ({"system_contains": "question"}, False),
-        ({"user_contains": "first"}, True),
-        ({"user_contains": "good"}, False),
-        ({"has_tool_result": True}, True),
-        ({"has_tool_result": False}, False),
-        ({"tool_result_contains": "result"}, True),
-        ({"tool_result_contains": "other"}, False),
-        ({"offers": "bash"}, True),
-        ({"offers": ["bash", "task"]}, False),
-        ({"offers_tools": True}, True),
-        ({"offers_tools": False}, False),
-        ({"model": "m"}, True),
-        ({"model": "n"}, False),
-        ({"turn": 1, "model": "n"}, False),
-    ],
-)
-def test_guards(guard: dict[str, Any], holds: bool) -> None:
-    reason = why_not(Guard.model_validate(guard), FULL, lambda value: value)
-    assert (reason is None) is holds
-    if reason is not None:
-        key = list(guard)[-1]
-        assert reason.startswith(f"{key}: ")
-
-
-def test_an_older_result_is_no_result_of_this_turn() -> None:
-    request = ask(("user", "a"), ("assistant", ""), ("tool", "old"), ("assistant", "x"), ("user", "b"))
-    assert why_not(Guard(has_tool_result=True), request, lambda v: v) is not None
-    assert why_not(Guard(tool_result_contains="old"), request, lambda v: v) is None
-
-
-def test_guard_texts_are_filled_in() -> None:
-    assert why_not(Guard(contains="{{w}}"), FULL, lambda v: v.replace("{{w}}", "good")) is None
-    assert why_not(Guard(model="{{w}}"), FULL, lambda v: v.replace("{{w}}", "m")) is None
-
-
-def test_a_long_text_is_cut_in_the_reason() -> None:
-    reason = why_not(Guard(contains="zzz"), ask(("user", "x" * 10_000)), lambda v: v)
-    assert reason is not None and len(reason) < 500
+FULL = asked(("system", "be good"), ("user", "question"), ("assistant", "let me look"), ("tool", "result text"))
 
 
 def take(lanes: Lanes, request: Request) -> tuple[str, int]:
@@ -128,7 +64,7 @@ def test_an_optional_reply_is_passed_by() -> None:
 
 def test_forever_with_a_guard_gives_way_when_it_no_longer_holds() -> None:
     lanes = Lanes(parse_script([{"say": "a", "when": {"turn": 0}, "times": "forever"}, {"say": "b"}]), same)
-    early = ask(("user", "x"))
+    early = asked(("user", "x"))
     assert [take(lanes, r)[1] for r in (early, early, FULL)] == [1, 1, 2]
 
 
@@ -144,8 +80,8 @@ def test_first_lane_whose_guard_holds_takes_it_even_when_used_up() -> None:
     assert take(lanes, FULL) == ("one", 1)
     with pytest.raises(Unforeseen, match="lane one: all 1 replies are used up"):
         lanes.take(FULL)
-    assert take(lanes, ask(("system", "good"))) == ("two", 1)
-    assert take(lanes, ask(("user", "hello"))) == ("rest", 1)
+    assert take(lanes, asked(("system", "good"))) == ("two", 1)
+    assert take(lanes, asked(("user", "hello"))) == ("rest", 1)
 
 
 def test_no_lane_takes_it() -> None:
@@ -169,32 +105,3 @@ def test_no_lane_takes_it() -> None:
 )
 def test_titles(reply: dict[str, Any], words: str) -> None:
     assert title(Reply.model_validate(reply)) == words
-
-
-def test_views_of_a_request() -> None:
-    request = Request(
-        1,
-        0.0,
-        "POST",
-        "/",
-        {},
-        b"\xff",
-        body={"a": ["x", {"b": "y"}], "c": 1},
-        ask=Ask(
-            messages=(
-                Message("system", "s1"),
-                Message("user", "u1"),
-                Message("assistant", "", calls=(ToolCall("c1", "read", "{}"),), reasoning="hm"),
-                Message("tool", "r1", result_of="c1"),
-                Message("tool", "r2", result_of="c2"),
-            )
-        ),
-    )
-    assert request.system == "s1" and request.last_user == "u1"
-    assert request.tool_results == [("c1", "r1"), ("c2", "r2")]
-    assert request.last_tool_result == "r2"
-    assert request.text == "s1\nu1\n\nr1\nr2"
-    assert request.all_text == "x\ny"
-    assert request.roles == ("system", "user", "assistant", "tool", "tool")
-    assert request.turn == 1
-    assert request.record()["raw_base64"] == "/w=="

@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 from scripted_help import USER, Served, read_all, request_bytes
 
 from triathlon.scripted import loop as loop_module
+from triathlon.scripted.exchange import End, Exchange, Pause
 from triathlon.scripted.http import BadRequest
-from triathlon.scripted.loop import End, Exchange, Loop, Pause
+from triathlon.scripted.loop import Loop
 
 Serve = Callable[..., Served]
 BODY: dict[str, Any] = {"model": "m", "messages": [USER]}

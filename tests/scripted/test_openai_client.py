@@ -98,6 +98,14 @@ def test_stream_of_text_and_usage(serve: Serve, client_of: Any) -> None:
     assert served.stop().journal[0].stream
 
 
+@pytest.mark.parametrize("looks", [["crlf"], ["tight"], ["comments"], ["torn"], ["crlf", "tight", "comments", "torn"]])
+def test_streams_of_another_look(serve: Serve, client_of: Any, looks: list[str]) -> None:
+    text = "änderung \U0001f600 und\nmehr davon data: x"
+    chunks = list(stream_of(client_of(serve([{"say": text, "sse": looks}]))))
+    assert "".join(c.choices[0].delta.content or "" for c in chunks if c.choices) == text
+    assert chunks[-1].usage is not None
+
+
 def test_the_clients_own_accumulator(serve: Serve, client_of: Any) -> None:
     """`chat.completions.stream` joins deltas by rules of its own, and parses arguments."""
     served = serve([{"say": "I look", "calls": [{"read": {"path": "a" * 100}}, {"bash": {"command": "ls"}}]}])

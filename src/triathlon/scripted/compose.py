@@ -6,11 +6,11 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from triathlon.scripted.exchange import Pause, Step
 from triathlon.scripted.faults import Headers, body_steps, play
 from triathlon.scripted.http import HttpRequest
 from triathlon.scripted.journal import Request
 from triathlon.scripted.lanes import Taken
-from triathlon.scripted.loop import Pause, Step
 from triathlon.scripted.script import Reply
 from triathlon.scripted.wire import Answer, AnswerCall, Failure, Tokens, Wire
 
@@ -51,6 +51,7 @@ class Composer:
         yield from play(
             self._answer(reply, ids, request),
             reply.fault,
+            reply.sse,
             wire=self._wire,
             ask=request.ask,
             stream=request.stream if reply.form is None else reply.form == "stream",

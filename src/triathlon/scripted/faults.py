@@ -20,12 +20,12 @@ characters but one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from triathlon.scripted.exchange import End, Pause, Step
 from triathlon.scripted.http import HttpRequest, answer_head, chunk
 from triathlon.scripted.journal import Ask
-from triathlon.scripted.loop import End, Pause, Step
 from triathlon.scripted.script import Fault
 from triathlon.scripted.wire import Answer, Event, Failure, Wire, cut_short
 
@@ -36,6 +36,7 @@ MIDWAY = Failure("The server had an error while processing your request.", "serv
 def play(
     answer: Answer,
     fault: Fault | None,
+    looks: Sequence[str] = (),
     *,
     wire: Wire,
     ask: Ask,
@@ -43,7 +44,10 @@ def play(
     http: HttpRequest,
     headers: Headers,
 ) -> Iterator[Step]:
-    """The steps of an answer with content; `headers` are added to, or replace, those of the format."""
+    """The steps of an answer with content.
+
+    `headers` are added to, or replace, those of the format; `looks` are those of the script's key `sse`.
+    """
     if fault is not None and fault.drop:
         yield End(fault.hard)
         return
@@ -52,7 +56,7 @@ def play(
     if fault is not None and fault.no_end in (True, "finish"):
         answer = replace(answer, finish=None)
     if stream:
-        yield from _stream(answer, fault, wire, ask, http, headers)
+        yield from _stream(answer, fault, looks, wire, ask, http, headers)
     else:
         yield from _whole(answer, fault, wire, http, headers)
 
@@ -100,11 +104,22 @@ def _characters(body: bytes, count: int) -> bytes:
 
 
 def _stream(
-    answer: Answer, fault: Fault | None, wire: Wire, ask: Ask, http: HttpRequest, headers: Headers
+    answer: Answer,
+    fault: Fault | None,
+    looks: Sequence[str],
+    wire: Wire,
+    ask: Ask,
+    http: HttpRequest,
+    headers: Headers,
 ) -> Iterator[Step]:
     events = _endless(wire.events(answer, ask), fault)
     content = sum(event.kind == "content" for event in events)
-    frame = chunk if http.chunked_ok else bytes
+
+    def framed(events: Sequence[bytes]) -> bytes:
+        if not http.chunked_ok:
+            return b"".join(events)
+        return b"".join(chunk(piece) for piece in (_torn(events) if "torn" in looks else events))
+
     head = _head(200, wire.stream_type, http, [("Cache-Control", "no-cache"), *headers], length=None)
     last = chunk(b"") if http.chunked_ok else b""
     data = [event.data for event in events]
@@ -114,18 +129,18 @@ def _stream(
             data[spot:] = [wire.failure_event(MIDWAY)]
         else:
             data[spot] = _half(data[spot])
-    frames = [frame(d) for d in data]
+    data = [_dressed(event, looks) for event in data]
     if fault is not None and fault.cut is not None:
-        yield head + b"".join(frames[: min(fault.cut, content)])
+        yield head + framed(data[: min(fault.cut, content)])
         yield End(fault.hard)
         return
     if fault is not None and fault.silence is not None:
         first = min(fault.after or 0, content)
-        yield head + b"".join(frames[:first])
+        yield head + framed(data[:first])
         yield Pause(fault.silence)
-        yield b"".join(frames[first:]) + last
+        yield framed(data[first:]) + last
     else:
-        yield head + b"".join(frames) + last
+        yield head + framed(data) + last
     if not (http.keep_alive and http.chunked_ok):
         yield End()
 
@@ -143,3 +158,18 @@ def _half(event: bytes) -> bytes:
     start = event.find(b"{")
     payload = event[start:].rstrip(b"\n")
     return event[:start] + payload[: len(payload) // 2].decode(errors="ignore").encode() + b"\n\n"
+
+
+def _dressed(event: bytes, looks: Sequence[str]) -> bytes:
+    """An event as another server would write it; the same to a reader of server-sent events."""
+    if "tight" in looks:
+        event = event.replace(b"data: ", b"data:", 1)
+    if "comments" in looks:
+        event = b": still here\n\n" + event
+    return event.replace(b"\n", b"\r\n") if "crlf" in looks else event
+
+
+def _torn(events: Sequence[bytes]) -> list[bytes]:
+    """The same bytes in pieces that end anywhere."""
+    data = b"".join(events)
+    return [data[i : i + 7] for i in range(0, len(data), 7)]

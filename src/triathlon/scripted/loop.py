@@ -16,11 +16,10 @@ import struct
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Iterator
 
-from triathlon.scripted.http import MAX_BODY, BadRequest, HttpRequest, Parser, answer_head
+from triathlon.scripted.exchange import End, Exchange, Handler, Pause, Step
+from triathlon.scripted.http import MAX_BODY, BadRequest, Parser, answer_head
 
 MAX_CONNECTIONS = 128
 MAX_HELD = 48 * 1024 * 1024  # bytes of unfinished requests over all connections
@@ -29,56 +28,6 @@ STEPS_A_TURN = 16  # a fast reader of a huge body must not keep the others, or s
 SWEEP_S = 0.1  # at most, for what has arrived when the loop is stopped
 LINGER_S = 1.0  # how long a closed side waits for the client to read what was sent
 _RESET = struct.pack("ii", 1, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class Pause:
-    """Nothing is sent for so many seconds."""
-
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class End:
-    """The connection ends here: closed, or reset if `hard`."""
-
-    hard: bool = False
-
-
-Step = bytes | Pause | End
-
-
-class Exchange:
-    """A request and the one answer to it."""
-
-    def __init__(self, loop: Loop, connection: _Connection, request: HttpRequest) -> None:
-        self.request = request
-        self.on_done: Callable[[], None] = _nothing
-        self.on_left: Callable[[], None] = _nothing
-        self._loop, self._connection = loop, connection
-
-    def answer(self, steps: Iterable[Step]) -> None:
-        """Send the answer; from any thread, once. The steps are drawn in the loop's thread, as the client reads.
-
-        `on_done` is called after the last byte, `on_left` if the client closed its side before that.
-        """
-        self._loop.post(lambda: self._loop.begin(self._connection, self, iter(steps)))
-
-
-class Handler(Protocol):
-    """What a server does with requests; all methods are called in the loop's thread and should return soon."""
-
-    def handle(self, exchange: Exchange) -> None:
-        """Answer a request, now or later."""
-
-    def refused(self, error: BadRequest) -> None:
-        """A client sent something that is no request; it is answered and its connection closed."""
-
-    def unfinished(self, what: str) -> None:
-        """A request was begun and never ended: its client went away, or the server stopped."""
-
-    def broke(self, error: Exception) -> None:
-        """`handle` or a step raised: a fault of ours."""
 
 
 class _Connection:
@@ -136,7 +85,7 @@ class Loop:
         if threading.current_thread() is not self._thread:
             self._wake()
 
-    def begin(self, connection: _Connection, exchange: Exchange, steps: Iterator[Step]) -> None:
+    def _begin(self, connection: _Connection, exchange: Exchange, steps: Iterator[Step]) -> None:
         """Start an answer; in the loop's thread."""
         if connection in self._connections and connection.exchange is exchange and connection.steps is None:
             connection.steps = steps
@@ -312,7 +261,11 @@ class Loop:
             else:
                 self._interest(connection)
             return
-        connection.exchange = exchange = Exchange(self, connection, request)
+
+        def send(exchange: Exchange, steps: Iterator[Step]) -> None:
+            self.post(lambda: self._begin(connection, exchange, steps))
+
+        connection.exchange = exchange = Exchange(request, send)
         self._interest(connection)
         try:
             self._handler.handle(exchange)
@@ -427,7 +380,3 @@ class Loop:
             self._handler.unfinished(what)
         if not self._accepting and not self._stopping.is_set():
             self._listen_again()
-
-
-def _nothing() -> None:
-    """What an exchange does until a handler wants to know."""

@@ -197,6 +197,11 @@ class Reply(Strict):
     error: ErrorBody | None = None
     body: str | None = Field(default=None, description="With status: the whole body as is.")
     headers: dict[str, str] = Field(default_factory=dict)
+    sse: list[Literal["crlf", "tight", "comments", "torn"]] = Field(
+        default_factory=list,
+        description="Sound streams of another look: lines end in CR LF, no blank after `data:`, comment lines between "
+        "events, chunks of 7 bytes that end in the middle of lines and characters.",
+    )
     form: Literal["stream", "whole"] | None = Field(default=None, description="Default: the form asked for.")
     fault: Fault | None = None
     times: Annotated[int, Field(ge=1)] | Literal["forever"] = Field(default=1, description="Requests it answers.")

@@ -22,11 +22,12 @@ from typing import Any
 from triathlon.scripted.body import parse, weight
 from triathlon.scripted.chat import chat
 from triathlon.scripted.compose import Composer
+from triathlon.scripted.exchange import Exchange, Step
 from triathlon.scripted.faults import body_steps
 from triathlon.scripted.http import MAX_BODY, BadRequest
 from triathlon.scripted.journal import Request
 from triathlon.scripted.lanes import Lanes, Taken, Unforeseen, title
-from triathlon.scripted.loop import Exchange, Loop, Step
+from triathlon.scripted.loop import Loop
 from triathlon.scripted.script import Action, Script
 from triathlon.scripted.wire import Failure, Wire
 

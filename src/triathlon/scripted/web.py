@@ -16,8 +16,9 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from triathlon.scripted.exchange import End, Exchange, Pause, Step
 from triathlon.scripted.http import BadRequest, HttpRequest, answer_head
-from triathlon.scripted.loop import End, Exchange, Loop, Pause, Step
+from triathlon.scripted.loop import Loop
 from triathlon.scripted.script import Seconds, Strict
 
 MAX_REQUESTS = 10_000

@@ -16,6 +16,7 @@ from typing import Any, Literal, Protocol
 
 from triathlon.scripted.journal import Ask, Message
 
+_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 CREATED = 1_735_689_600  # 2025-01-01: the same script gives the same bytes
 
 
@@ -99,7 +100,7 @@ class Wire(Protocol):
 def dump(value: Any) -> bytes:
     """Compact JSON in UTF-8; escapes where a lone surrogate leaves no other way."""
     try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+        return _COMPACT.encode(value).encode()
     except UnicodeEncodeError:
         return json.dumps(value, separators=(",", ":")).encode()
 
