@@ -16,9 +16,9 @@ class BadFrontMatter(Exception):
 
 def parse(text: str) -> tuple[Fields, str]:
     """The fields and the body of a file's text; a file that does not begin with `---` is all body."""
-    lines = text.removeprefix("\ufeff").splitlines()
-    if not lines or lines[0].rstrip() != "---":
-        return {}, text.strip("\r\n")
+    lines = text.removeprefix("\ufeff").split("\n")
+    if lines[0].rstrip() != "---":
+        return {}, _without_blank_ends(lines)
     ends = [number for number, line in enumerate(lines[1:], 1) if line.rstrip() == "---"]
     if not ends:
         raise BadFrontMatter("the front matter does not end")

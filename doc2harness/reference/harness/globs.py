@@ -13,6 +13,13 @@ def has_signs(pattern: str) -> bool:
     return any(sign in pattern for sign in "*?[{\\")
 
 
+def split_plain(pattern: str) -> tuple[str, str]:
+    """The folders a pattern begins with before its first sign, and the rest; without a sign all of it is plain."""
+    parts = pattern.split("/")
+    plain = next((index for index, part in enumerate(parts) if has_signs(part)), len(parts))
+    return "/".join(parts[:plain]) or ("/" if pattern.startswith("/") else ""), "/".join(parts[plain:])
+
+
 def escaped(text: str) -> str:
     """`text` as a pattern that means just itself."""
     return re.sub(r"([\\*?\[\]{}])", r"\\\1", text)

@@ -23,6 +23,7 @@ class History:
     todo: list[dict[str, str]] = field(default_factory=list)
     ids: set[str] = field(default_factory=set)  # of all calls, those before a compaction too
     last_input: int = 0  # tokens, as reported with the latest reply; 0 after a compaction
+    mode: str | None = None  # the one the session was last in
 
     def apply(self, record: Record) -> None:
         """Take in one record; kinds that say nothing about the conversation are passed over."""
@@ -41,6 +42,8 @@ class History:
             self.seen[record["path"]] = record["sha256"]
         elif kind == "todo":
             self.todo = record["items"]
+        elif kind in ("session", "mode"):
+            self.mode = record["mode"]
 
     def _summary(self, text: str) -> Message:
         """The message that stands for what was dropped; the todo list would be lost with it, so it is added."""

@@ -98,15 +98,10 @@ class Session:
             if self._journal is not None:
                 self._write(record)
 
-    @property
-    def last_mode(self) -> str | None:
-        """The mode that the session's last run ended in."""
-        modes = (record.get("mode") for record in reversed(self.records) if record["type"] in ("session", "mode"))
-        return next(modes, None)
-
     def _begin(self) -> None:
         first = {"type": "session", "time": now(), "version": 1, "id": self.id, "workspace": str(self.workspace)}
         self.records = [first | self.head, *(record for record in self.records if record["type"] != "session")]
+        self.history = fold(self.records)
         for record in self.records:
             self._write(record)
 

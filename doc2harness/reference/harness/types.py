@@ -85,9 +85,9 @@ class Permissions(Protocol):
 
 @dataclass
 class Answer:
-    """A person's answer to an approval: `reason` goes to the model with a no."""
+    """A person's answer to an approval: `reason` goes to the model with a no; "unanswered": nobody came in time."""
 
-    verdict: Literal["yes", "session", "always", "no"]
+    verdict: Literal["yes", "session", "always", "no", "unanswered"]
     reason: str = ""
 
 
@@ -205,8 +205,17 @@ class Context:
     spawn: Callable[[str, str], str]  # (agent, prompt) -> final text; raises ToolError
     env: dict[str, str]  # for commands, hooks and servers; no secret of ours in it
     files: FileMemory = field(default_factory=FileMemory)
+    trusted: bool = False  # whether the project's own settings, hooks and servers count
     user: User | None = None  # None: nobody to ask
+    asking: threading.Lock = field(default_factory=threading.Lock)  # held while the user is asked
     cancel: Cancel = field(default_factory=Cancel)
     todo: list[dict[str, str]] = field(default_factory=list)
     background: dict[str, Any] = field(default_factory=dict)  # what bash_output and bash_kill find by id
-    touched: list[Path] = field(default_factory=list)  # files read, for the memory of their folders
+
+    def shown(self, path: Path) -> str:
+        """A path as results name it: relative inside the workspace, absolute elsewhere."""
+        import os
+
+        normal = os.path.normpath(self.workspace / path)
+        inside = normal == str(self.workspace) or normal.startswith(f"{self.workspace}/")
+        return os.path.relpath(normal, self.workspace) if inside else normal
