@@ -85,6 +85,10 @@ class Aligner:
             return self._calls(item, name, base)
         return self._rules(item, name, base)
 
+    def know(self, text: str, encoded: Encoded) -> None:
+        """Take an encoding that is there already."""
+        self._last[text] = encoded
+
     def _encode(self, text: str, stored: Any, name: str) -> tuple[Encoded, bool]:
         encoded = self._last.get(text)
         if encoded is None:

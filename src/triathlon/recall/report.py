@@ -201,9 +201,13 @@ def _controls(
 
 
 def _rule_control(main: Sequence[Record], control: Sequence[Record], effects: Effects) -> dict[str, Any]:
-    """Mean effect at the same targets (item and place), in the rule's reading and in the control's."""
-    by_place = {(r["item"], r["char"]): r for r in main}
-    pairs = [(by_place[k], r) for r in control if (k := (r["item"], r["char"])) in by_place]
+    """Mean effect at the same targets, with the rule and with the control's line."""
+
+    def place(r: Record) -> tuple[Any, ...]:
+        return r["context"], r["family"], r["placement"], r["char"]
+
+    by_place = {place(r): r for r in main}
+    pairs = [(by_place[place(r)], r) for r in control if place(r) in by_place]
     values = [
         (effects.model[target_of(a)], effects.model[target_of(b)])
         for a, b in pairs
