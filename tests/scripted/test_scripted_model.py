@@ -223,6 +223,24 @@ def test_an_action_that_fails_is_our_fault_and_the_reply_goes_out(serve: Serve) 
     assert served.model.problems == []
 
 
+def test_an_action_that_fails_after_the_end_is_nobodys_fault(serve: Serve) -> None:
+    ended, acted = threading.Event(), threading.Event()
+
+    def act(action: Action) -> None:
+        ended.wait(10)
+        acted.set()
+        raise RuntimeError("the sandbox is gone")
+
+    served = serve([{"say": "x", "do": [{"touch": "a"}]}], act=act)
+    with served.connect() as sock:
+        sock.sendall(request_bytes({"model": "m", "messages": [USER]}))
+        assert served.model.wait_for(1, 10)
+        model = served.stop()
+    ended.set()
+    assert acted.wait(10)
+    assert model.errors == [] and model.problems == []
+
+
 def test_delay(serve: Serve) -> None:
     served = serve([{"say": "x", "delay": 0.2}, {"status": 500, "delay": 0.2}])
     for _ in range(2):
