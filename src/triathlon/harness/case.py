@@ -14,15 +14,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
-from pydantic import BaseModel, BeforeValidator, Field, JsonValue, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, JsonValue, ValidationError, model_validator
 
 from triathlon.harness.expect import Exits, Expect, File, OutputMatch, Requests, Seconds, Web
-from triathlon.harness.setup import Setup
-from triathlon.harness.steps import Driver, Start, Stdin, Step
+from triathlon.harness.setup import Change, Setup
+from triathlon.harness.steps import Driver, Signal, Start, Stdin, Step, WaitFor
 from triathlon.harness.strict import Filled, Many, Strict, Words, exactly_one, short
-from triathlon.scripted.script import Script
+from triathlon.scripted.script import Action, Script
 
 CATEGORIES = (
     "permissions",
@@ -91,6 +91,14 @@ class Arm(Setup):
             raise ValueError("`within` goes with `run`; in `steps`, each waiting step has its own")
         return self
 
+    @model_validator(mode="after")
+    def _side_actions_are_whole(self) -> Self:
+        for lane in self.script.lanes.values() if self.script is not None else ():
+            for number, reply in enumerate(lane.replies, 1):
+                for action in reply.do:
+                    _check_action(action, f"reply {number}, `do`")
+        return self
+
     def opened(self) -> tuple[Step, ...]:
         """The steps, `run` opened."""
         if self.run is None:
@@ -100,6 +108,21 @@ class Arm(Setup):
             finish["within"] = self.within
         start = Step.model_construct(_fields_set={"start"}, start=self.run)
         return start, Step.model_validate(finish)
+
+
+def _check_action(action: Action, where: str) -> None:
+    """A side action holds plain data of which the script knows nothing: files, things to wait for, signals."""
+    try:
+        for change in (action.change or {}).values():
+            Change.model_validate(change)
+        if action.wait_for is not None:
+            WaitFor.model_validate(action.wait_for)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise ValueError(f"{where}: {place}: {first['msg'].removeprefix('Value error, ')}") from None
+    if action.signal is not None and action.signal not in get_args(Signal):
+        raise ValueError(f"{where}: no signal {action.signal!r}: one of {', '.join(get_args(Signal))}")
 
 
 class ControlFile(Arm):

@@ -160,6 +160,11 @@ def _names(arm: Case) -> Iterator[str]:
         for name in used:
             if name is not None and name not in started:
                 yield f"step {number}: no process {name!r} has been started"
+    for lane in arm.script.lanes.values():
+        for action in (action for reply in lane.replies for action in reply.do):
+            name = (action.to or "main") if action.signal is not None else None
+            if name is not None and name not in started:
+                yield f"a side action sends a signal to {name!r}, which is never started"
     calls = {step.call.name for step in arm.steps if step.call is not None}
     calls |= {start.name for start in arm.starts if start.driver == "api"}
     yield from _expected_names(arm, started, answers, calls)

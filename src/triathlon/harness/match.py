@@ -376,4 +376,19 @@ def said_paths(paths: Paths, fresh: Fresh) -> str:
 
 def said(match: Strict, fresh: Fresh, limit: int = 100) -> str:
     """A matcher as the case writes it, filled in, on one line."""
-    return shorten(fresh.fill(match.model_dump(exclude_unset=True, by_alias=True)), limit)
+    return shorten(terse(fresh.fill(match.model_dump(exclude_unset=True, by_alias=True))), limit)
+
+
+def terse(value: Any) -> Any:
+    """A matcher's plain data with its shorthands put back: `{equals: x}` is x, `{min: 2, max: 2}` is 2."""
+    if isinstance(value, list):
+        return [terse(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if value.keys() == {"equals"}:
+        return value["equals"]
+    if value.keys() == {"min", "max"} and value["min"] == value["max"] and float(value["min"]).is_integer():
+        return int(value["min"])
+    if value.keys() == {"one_of"} and len(value["one_of"]) == 1:
+        return value["one_of"][0]
+    return {key: terse(item) for key, item in value.items()}

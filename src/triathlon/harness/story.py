@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from triathlon.harness.case import Case, Suite, plain
-from triathlon.harness.match import shorten
+from triathlon.harness.match import shorten, terse
 from triathlon.harness.setup import FixtureFile, Setup
 from triathlon.harness.spec import Spec
 from triathlon.harness.steps import DEADLINE, Start, Step
@@ -26,7 +26,7 @@ def story(case: Case, suite: Suite, spec: Spec | None) -> str:
         ("Laid out", list(_laid_out(case.setup))),
         ("Run", list(_steps(case.steps))),
         ("The model says", list(_script(case.script))),
-        ("Must be seen", list(_wanted(plain(case.expect)))),
+        ("Must be seen", list(_wanted(terse(plain(case.expect))))),
     ):
         lines += ["", f"{title}:", *(f"  {line}" for line in body or ["nothing"])]
     if case.role == "case":

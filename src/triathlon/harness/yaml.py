@@ -63,7 +63,10 @@ def parse(text: str, file: Path | str | None = None) -> tuple[Any, Node]:
     node = compose(text, file)
     if node is None:
         raise CaseError("the file is empty", file, 1)
-    return _Builder(file).build(node), node
+    try:
+        return _Builder(file).build(node), node
+    except RecursionError:
+        raise CaseError("nested too deep", file, 1) from None
 
 
 def load(text: str, file: Path | str | None = None) -> Any:
