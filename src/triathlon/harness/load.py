@@ -12,18 +12,15 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 from yaml.nodes import Node
 
 from triathlon import content
 from triathlon.errors import CaseError, UsageError
-from triathlon.harness import case as case_models
-from triathlon.harness import expect, setup, steps
 from triathlon.harness.case import CATEGORIES, Case, CaseFile, ControlFile, GroupFile, Suite
 from triathlon.harness.setup import Setup
 from triathlon.harness.vary import NotAVariation, vary
 from triathlon.harness.yaml import line_of, parse
-from triathlon.scripted import script as script_models
 from triathlon.scripted.script import Script
 
 Place = Sequence[str | int]
@@ -63,7 +60,7 @@ def read_suite(root: Path | None = None, clauses: Collection[str] | None = None)
         for file in files:
             reader = GroupReader(file, root, known)
             group = reader.read()
-            problems += reader.problems
+            problems += sorted(reader.problems, key=lambda error: error.line or 0)
             if group is None:
                 continue
             first = groups.setdefault(group, file)
@@ -220,13 +217,15 @@ class GroupReader:
 
 def explain(error: ValidationError, file: Path, tree: Node | None) -> list[CaseError]:
     """Pydantic's complaints in the words of the file, each with its line."""
+    from triathlon.harness.schema import keys_at
+
     found = []
     for item in error.errors(include_url=False):
         place = list(item["loc"])
         line = line_of(tree, place)
         if item["type"] == "extra_forbidden":
             key = str(place.pop())
-            message = f"unknown key {key!r}{_near(key, _keys())}"
+            message = f"unknown key {key!r}{_near(key, keys_at(place))}"
         elif item["type"] == "no_value":
             key = item["ctx"]["key"]
             line = line_of(tree, [*place, key])
@@ -247,13 +246,3 @@ def explain(error: ValidationError, file: Path, tree: Node | None) -> list[CaseE
 def _near(name: str, names: Collection[str]) -> str:
     close = difflib.get_close_matches(name, names, n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
-
-
-def _keys() -> set[str]:
-    """Every key of the format, for a guess at a misspelt one."""
-    keys: set[str] = set()
-    for module in (case_models, expect, setup, steps, script_models):
-        for thing in vars(module).values():
-            if isinstance(thing, type) and issubclass(thing, BaseModel):
-                keys |= {field.alias or name for name, field in thing.model_fields.items()}
-    return keys

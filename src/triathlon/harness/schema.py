@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -29,6 +29,34 @@ def schema() -> dict[str, Any]:
     for title, body in (("GroupFile", made), *made["$defs"].items()):
         _without_nulls(body, getattr(_model(title), "nullable", frozenset()))
     return {"$schema": DIALECT, **made, "title": "A Triathlon case file"}
+
+
+def keys_at(place: Sequence[str | int]) -> set[str]:
+    """The keys that may stand in the mapping at a place of a case file (a `loc` of pydantic)."""
+    whole = case.GroupFile.model_json_schema(by_alias=True, mode="validation")
+    nodes = [whole]
+    for part in place:
+        below = [found for node in _forms(nodes, whole) for found in _below(node, part)]
+        nodes = below or nodes
+    return {key for node in _forms(nodes, whole) for key in node.get("properties", {})}
+
+
+def _forms(nodes: list[dict[str, Any]], whole: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The nodes with references and alternatives opened."""
+    for node in nodes:
+        if "$ref" in node:
+            yield from _forms([whole["$defs"][node["$ref"].rpartition("/")[2]]], whole)
+        yield node
+        yield from _forms(node.get("anyOf", []), whole)
+
+
+def _below(node: dict[str, Any], part: str | int) -> Iterator[dict[str, Any]]:
+    if part in node.get("properties", {}):
+        yield node["properties"][part]
+    elif isinstance(node.get("additionalProperties"), dict):
+        yield node["additionalProperties"]
+    if isinstance(part, int) and isinstance(node.get("items"), dict):
+        yield node["items"]
 
 
 def _model(title: str) -> Any:

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from triathlon.harness.case import CaseFile, Origin, Variation, plain
 from triathlon.harness.expect import Expect
-from triathlon.harness.steps import Start, Step
+from triathlon.harness.steps import Start
 from triathlon.scripted.script import Call, Reply, Script
 
 
@@ -101,11 +101,11 @@ def _change_start(case: CaseFile, variation: Variation) -> dict[str, Any]:
     if start is None or at is None:
         raise NotAVariation("the case starts nothing that could change")
     new = _other_start(start, variation)
-    if plain(new) == plain(start):
+    if new.model_dump() == start.model_dump():
         raise NotAVariation(f"`{variation.changes}` changes nothing")
     if case.run is not None:
         return {"run": new}
-    step = Step.model_construct(_fields_set=steps[at].model_fields_set, **{**dict(steps[at]), "start": new})
+    step = steps[at].model_copy(update={"start": new})
     return {"steps": [step if i == at else other for i, other in enumerate(steps)]}
 
 
