@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import pairwise
 
 MOST_ALTERNATIVES = 500
 
@@ -33,7 +34,7 @@ def alternatives(pattern: str) -> list[str]:
     start, commas, end = found
     cuts = [start, *commas, end]
     results: list[str] = []  # the inside of a group may hold no other one: groups are taken from the inside out
-    for left, right in zip(cuts, cuts[1:], strict=False):
+    for left, right in pairwise(cuts):
         results.extend(alternatives(pattern[:start] + pattern[left + 1 : right] + pattern[end + 1 :]))
         if len(results) > MOST_ALTERNATIVES:
             return results[:MOST_ALTERNATIVES]

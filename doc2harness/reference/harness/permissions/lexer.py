@@ -269,7 +269,8 @@ class Lexer:
 
     def _arithmetic(self, start: int, scripts: list[Node]) -> bool:
         """Read to the `))` that closes an arithmetic expression; leave everything as it was if there is none."""
-        before, found, open_signs = self.at, [], 2
+        before, open_signs = self.at, 2
+        found: list[Node] = []
         inside: list[Piece] = []
         self.at = start
         while self.at < len(self.text):
@@ -312,7 +313,7 @@ class Lexer:
             raise Unparsable("a here-document has no delimiter")
         if word.scripts:
             raise Unparsable("a here-document's delimiter holds a substitution")
-        redirect = Redirect(operator, word)
+        redirect = Redirect(operator, word, [])
         self._waiting.append(redirect)
         return redirect
 

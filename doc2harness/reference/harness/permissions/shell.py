@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from .lexer import Lexer, Unparsable
 from .syntax import Block, Joined, Node, Piece, Redirect, Script, Simple, Word
 
 LONGEST = 10_000  # characters
 
-_END = r"(?=[\s;&|<>()]|$)"
-_OPENING = re.compile(r"(?:if|while|until|for|select|case|function|coproc|\{|\[\[)" + _END)
-_CLOSING = re.compile(r"(?:then|elif|else|fi|do|done|esac|in|\})" + _END)
-_BANG = re.compile("!" + _END)
-_TEST_END = re.compile(r"\]\]" + _END)
-_WORDS = {word: re.compile(re.escape(word) + _END) for word in "then elif else fi do done in esac { } [[ ]]".split()}
+_END = r"(?=[ \t\n;&|<>()]|\Z)"
+_RESERVED = re.compile(
+    r"(?:if|while|until|for|select|case|function|coproc|\{|\[\[|then|elif|else|fi|do|done|esac|in|\}|\]\]|!)" + _END
+)
+_CLOSING = frozenset({"then", "elif", "else", "fi", "do", "done", "esac", "in", "}"})
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(\[[^\]]*\])?\+?=", re.ASCII)
 _FILE_NUMBER = re.compile(r"(?:[0-9]+|\{[A-Za-z_]\w*\})(?=[<>])", re.ASCII)
 _REDIRECTS = frozenset({"<", ">", ">>", ">|", "<>", "<&", ">&", "&>", "&>>", "<<", "<<-", "<<<"})
@@ -33,6 +33,11 @@ def parse(command: str) -> Script:
     return Script(body, f"longer than {LONGEST:,} characters" if len(command) > LONGEST else None)
 
 
+def _next(lexer: Lexer) -> str:
+    """The reserved word at this place, or nothing."""
+    return lexer.looking_at(_RESERVED)
+
+
 def _list(lexer: Lexer, end: str) -> Node:
     """Commands up to the operator `end` (nothing: the end of the text), which is left in place."""
     node = _commands(lexer)
@@ -48,7 +53,7 @@ def _commands(lexer: Lexer) -> Node:
     while True:
         while lexer.take("\n"):
             pass
-        if lexer.ended() or lexer.operator() in (")", ";;", ";&", ";;&") or lexer.looking_at(_CLOSING):
+        if lexer.ended() or lexer.operator() in (")", ";;", ";&", ";;&") or _next(lexer) in _CLOSING:
             break
         items.append(_pipeline(lexer))
         operator = next((sign for sign in ("&&", "||", ";", "&", "\n") if lexer.take(sign)), "")
@@ -56,7 +61,7 @@ def _commands(lexer: Lexer) -> Node:
         if operator in ("&&", "||"):
             while lexer.take("\n"):
                 pass
-            if lexer.ended() or lexer.looking_at(_CLOSING) or lexer.operator():
+            if lexer.ended() or _next(lexer) in _CLOSING or lexer.operator():
                 _only_group(lexer)
         elif not operator:
             break
@@ -65,12 +70,12 @@ def _commands(lexer: Lexer) -> Node:
 
 def _only_group(lexer: Lexer) -> None:
     """Behind `&&`, `||` and `|` a command has to follow; of the operators only `(` and redirects begin one."""
-    if lexer.ended() or lexer.looking_at(_CLOSING) or lexer.operator() not in _REDIRECTS | {"("}:
+    if lexer.ended() or _next(lexer) in _CLOSING or lexer.operator() not in _REDIRECTS | {"("}:
         raise Unparsable("a command is missing")
 
 
 def _pipeline(lexer: Lexer) -> Node:
-    while lexer.looking_at(_BANG):
+    while _next(lexer) == "!":
         lexer.at += 1
     items = [_command(lexer)]
     operators = []
@@ -88,8 +93,8 @@ def _command(lexer: Lexer) -> Node:
     block: Block | Simple | None = None
     if lexer.operator() == "(":
         block = _parentheses(lexer)
-    elif opening := lexer.looking_at(_OPENING):
-        block = _OPENERS[opening](lexer)
+    elif opener := _OPENERS.get(_next(lexer)):
+        block = opener(lexer)
     if block is None:
         return _simple(lexer)
     redirects = []
@@ -160,7 +165,7 @@ def _redirect(lexer: Lexer) -> Redirect | None:
     target = lexer.word()
     if target is None:
         raise Unparsable(f"nothing follows {operator!r}")
-    return Redirect(operator, target)
+    return Redirect(operator, target, [])
 
 
 # -- compound commands -------------------------------------------------------------------------------------------------
@@ -180,7 +185,7 @@ def _parentheses(lexer: Lexer) -> Block | Simple:
 
 
 def _expect(lexer: Lexer, word: str) -> None:
-    if not lexer.looking_at(_WORDS[word]):
+    if _next(lexer) != word:
         raise Unparsable(f"{word!r} is missing")
     lexer.at += len(word)
 
@@ -191,7 +196,7 @@ def _body(lexer: Lexer, *ends: str) -> Node:
         node = _commands(lexer)
     if isinstance(node, Joined) and not node.items:
         raise Unparsable("a command is missing")
-    if not any(lexer.looking_at(_WORDS[end]) for end in ends):
+    if _next(lexer) not in ends:
         raise Unparsable(f"{ends[-1]!r} is missing")
     return node
 
@@ -208,12 +213,12 @@ def _if(lexer: Lexer) -> Block:
     bodies = [_body(lexer, "then")]
     _expect(lexer, "then")
     bodies.append(_body(lexer, "elif", "else", "fi"))
-    while lexer.looking_at(_WORDS["elif"]):
+    while _next(lexer) == "elif":
         _expect(lexer, "elif")
         bodies.append(_body(lexer, "then"))
         _expect(lexer, "then")
         bodies.append(_body(lexer, "elif", "else", "fi"))
-    if lexer.looking_at(_WORDS["else"]):
+    if _next(lexer) == "else":
         _expect(lexer, "else")
         bodies.append(_body(lexer, "fi"))
     _expect(lexer, "fi")
@@ -227,7 +232,7 @@ def _while(lexer: Lexer) -> Block:
 
 
 def _do(lexer: Lexer) -> tuple[Node]:
-    if lexer.looking_at(_WORDS["{"]):
+    if _next(lexer) == "{":
         return (_group(lexer).bodies[0],)
     _expect(lexer, "do")
     body = _body(lexer, "done")
@@ -236,7 +241,7 @@ def _do(lexer: Lexer) -> tuple[Node]:
 
 
 def _for(lexer: Lexer) -> Block:
-    keyword = lexer.looking_at(_OPENING)
+    keyword = _next(lexer)
     lexer.at += len(keyword)
     lexer.skip_blanks()
     words: list[Word] = []
@@ -253,7 +258,7 @@ def _for(lexer: Lexer) -> Block:
             raise Unparsable(f"a loop sets {name.text}, which may be a variable that commands obey")
     while lexer.take("\n"):
         pass
-    if lexer.looking_at(_WORDS["in"]):
+    if _next(lexer) == "in":
         _expect(lexer, "in")
         while word := lexer.word():
             if word.literal and ("$(" in word.text or "`" in word.text):
@@ -278,7 +283,7 @@ def _case(lexer: Lexer) -> Block:
     while True:
         while lexer.take("\n"):
             pass
-        if lexer.looking_at(_WORDS["esac"]):
+        if _next(lexer) == "esac":
             break
         lexer.take("(")
         while pattern := lexer.word():
@@ -308,7 +313,7 @@ def _function_body(lexer: Lexer) -> Block:
         lexer.need(")")
     while lexer.take("\n"):
         pass
-    if lexer.operator() != "(" and not lexer.looking_at(_OPENING):
+    if lexer.operator() != "(" and _next(lexer) not in _OPENERS:
         raise Unparsable("a function has no body")
     return Block("function", (_command(lexer),))
 
@@ -317,7 +322,7 @@ def _test(lexer: Lexer) -> Simple:
     """`[[ ... ]]` as one command whose words are those inside."""
     _expect(lexer, "[[")
     words = [Word("[[", (Piece("text", "[[", False),))]
-    while not lexer.looking_at(_TEST_END):
+    while _next(lexer) != "]]":
         while lexer.take("\n"):
             pass
         if lexer.ended():
@@ -336,7 +341,7 @@ def _coproc(lexer: Lexer) -> Block:
     raise Unparsable("a coprocess")
 
 
-_OPENERS = {
+_OPENERS: dict[str, Callable[[Lexer], Block | Simple]] = {
     "if": _if,
     "while": _while,
     "until": _while,

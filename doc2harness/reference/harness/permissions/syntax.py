@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 _BRACES = re.compile(r"\{[^{}]*(,|\.\.)[^{}]*\}")
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(NamedTuple):
     """A stretch of a word: plain text, a plain `$NAME` (text is the name), or what only the shell can know."""
 
     kind: Literal["text", "variable", "opaque"]
@@ -18,8 +16,7 @@ class Piece:
     quoted: bool
 
 
-@dataclass(frozen=True)
-class Word:
+class Word(NamedTuple):
     """One word. `source` is as written; `scripts` are the commands of its substitutions."""
 
     source: str
@@ -55,8 +52,7 @@ class Word:
         return [piece for piece in self.pieces if piece.kind == "text" and not piece.quoted]
 
 
-@dataclass(frozen=True)
-class Redirect:
+class Redirect(NamedTuple):
     """`operator` is one of `< > >> >| <> <& >& &> &>> << <<- <<<`.
 
     `body` are the substitutions in a here-document's body, which is read after the rest of its line.
@@ -64,11 +60,10 @@ class Redirect:
 
     operator: str
     target: Word
-    body: list[Node] = field(default_factory=list)
+    body: list[Node]
 
 
-@dataclass(frozen=True)
-class Simple:
+class Simple(NamedTuple):
     """Assignments, words and redirects: what the shell runs at once."""
 
     assignments: tuple[Word, ...]
@@ -76,16 +71,14 @@ class Simple:
     redirects: tuple[Redirect, ...]
 
 
-@dataclass(frozen=True)
-class Joined:
-    """Commands joined by operators; `operators[i]` (`&& || | |& ; &`) stands behind `items[i]`, the last may be empty."""
+class Joined(NamedTuple):
+    """Commands joined by operators: `operators[i]`, one of `&& || | |& ; &` or nothing, stands behind `items[i]`."""
 
     items: tuple[Node, ...]
     operators: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(NamedTuple):
     """A compound command. `words` are those of a `for`, `select` or `case`; `redirects` hold for all of it.
 
     `bodies`: subshell and group have one; `if` has its conditions and branches in order; a loop has its condition
@@ -101,8 +94,7 @@ class Block:
 Node = Simple | Joined | Block
 
 
-@dataclass(frozen=True)
-class Script:
+class Script(NamedTuple):
     """A whole command; `problem` says why it could not be understood, and then `body` is None."""
 
     body: Node | None
