@@ -32,7 +32,7 @@ def opened(data: dict[str, Any]) -> Any:
         ({"output": {"stdout": "x"}}, {"output": {"stdout": {"equals": "x"}}}),
         ({"output": {"again": {"stderr": "x"}}}, {"output": {"again": {"stderr": {"equals": "x"}}}}),
         ({"seconds": {"max": 10}}, {"seconds": [{"max": 10.0}]}),
-        ({"requests": {"count": 2}}, {"requests": {"count": {"min": 2.0, "max": 2.0}}}),
+        ({"requests": {"count": 2}}, {"requests": {"count": {"min": 2, "max": 2}}}),
         (
             {"requests": {"last": {"body": {"a.b": None, "c": [1]}, "text": {"contains": "x"}}}},
             {

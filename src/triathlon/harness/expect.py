@@ -18,8 +18,8 @@ from triathlon.harness.strict import Filled, Many, Number, Patterns, Strict, sho
 class Amount(Strict):
     """A number within bounds, both included."""
 
-    min: float | None = None
-    max: float | None = None
+    min: int | float | None = None
+    max: int | float | None = None
 
     @model_validator(mode="before")
     @classmethod
