@@ -119,7 +119,7 @@ def test_two_processes_at_once_signals_and_restart(case) -> None:  # type: ignor
       - wait_for: {exit: one}
       - start:
           name: three
-          prompt: signal.signal(signal.SIGTERM, lambda *a: sys.exit(5)); ask('three'); time.sleep(60)
+          prompt: "signal.signal(signal.SIGTERM, lambda *a: sys.exit(5)); ask('three'); time.sleep(60)"
       - wait_for: {request: 3}
       - wait_for: {seconds: 0.2}
       - signal: TERM

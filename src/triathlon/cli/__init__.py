@@ -27,6 +27,9 @@ app.add_typer(oolong.app, name="oolong")
 app.add_typer(store.app, name="store")
 app.command("doctor")(doctor.doctor)
 
+INTERRUPTED = 130
+"""What typer makes of Ctrl-C; older versions raise Abort."""
+
 
 def _version(value: bool) -> None:
     if value:
@@ -53,7 +56,7 @@ def _show(error: typer.TyperException) -> None:
 def main() -> None:
     """Run the command line and exit with one of the six codes."""
     try:
-        status = app(standalone_mode=False)
+        status = app(standalone_mode=False, prog_name="triathlon")
     except (typer.Abort, KeyboardInterrupt):
         print("triathlon: interrupted", file=sys.stderr)
         sys.exit(2)
@@ -72,4 +75,7 @@ def main() -> None:
         traceback.print_exc()
         print("triathlon: this is a bug in triathlon; please report it with the trace above", file=sys.stderr)
         sys.exit(3)
+    if status == INTERRUPTED:
+        print("triathlon: interrupted", file=sys.stderr)
+        sys.exit(2)
     sys.exit(status if isinstance(status, int) else 0)

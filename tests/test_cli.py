@@ -1,0 +1,73 @@
+"""The command line's edge: help, version, exit codes, start-up."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+
+import pytest
+
+import triathlon
+
+COMMANDS = [
+    (),
+    ("harness",),
+    ("harness", "evaluate"),
+    ("harness", "check"),
+    ("harness", "cases"),
+    ("harness", "cases", "list"),
+    ("harness", "cases", "show"),
+    ("harness", "cases", "lint"),
+    ("store",),
+    ("store", "merge"),
+    ("store", "info"),
+    ("store", "list"),
+    ("doctor",),
+]
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "triathlon", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_every_command_has_help(words: tuple[str, ...]) -> None:
+    done = run(*words, "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Usage: triathlon" in done.stdout
+
+
+def test_version() -> None:
+    assert run("--version").stdout == f"triathlon {triathlon.__version__}\n"
+
+
+def test_a_wrong_command_is_exit_4_and_one_line() -> None:
+    done = run("harness", "evaluat")
+    assert (done.returncode, done.stdout) == (4, "")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_reader_that_hangs_up_is_no_trace() -> None:
+    command = f"{sys.executable} -m triathlon harness cases list --json | head -c 1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr
+
+
+def test_help_is_quick() -> None:
+    run("--help")  # compiled by now
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    for _ in range(3):
+        run("--help")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) / 3
+    # The goal is 0.3 s; a machine full of other tests runs on slower threads, so leave it twice that.
+    assert spent < 0.6, spent
+
+
+def test_it_runs_in_a_folder_that_is_not_there() -> None:
+    program = "import os, tempfile; d = tempfile.mkdtemp(); os.chdir(d); os.rmdir(d); import triathlon.cli"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, env=os.environ)
+    assert done.returncode == 0, done.stderr
