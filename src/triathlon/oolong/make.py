@@ -129,7 +129,7 @@ def _items(source: Source, length: int, rng: random.Random, tokens: Tokens) -> l
     power = rng.randint(2, 6)
     weights = [rng.random() ** power + 1e-3 for _ in source.labels]
     budget = FILL * length - RESERVE - tokens(_frame(source, 9999, "The following")) * 2
-    users = _users(rng, max(2, length // 800))
+    users = _users(rng, max(5, length // 500))
     days = MONTHS_SPANNED * 30
     order = {label: rng.sample(pool, len(pool)) for label, pool in pools.items()}
     cursor = dict.fromkeys(source.labels, 0)

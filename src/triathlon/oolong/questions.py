@@ -194,7 +194,7 @@ def _pattern(kind: Kind) -> re.Pattern[str]:
         field, group = re.escape("{" + name + "}"), f"(?P<{name}>.+?)"
         text = text.replace(field, group, 1).replace(field, f"(?P={name})")
     # The published text lacks the closing quote after the first label of this one kind.
-    text = text.replace("label '(?P<a>.+?)' first", "label '(?P<a>.+?)'? first")
+    text = text.replace(r"(?P<a>.+?)'\ first", r"(?P<a>.+?)'?\ first")
     ending = r"\s*" if kind.fields == ("labels",) else r"\s+Give your final answer.*"
     return re.compile(text.replace(r"\ ", r"\s+") + ending, re.DOTALL)
 
