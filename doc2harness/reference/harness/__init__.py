@@ -1,3 +1,8 @@
 """A coding-agent harness: the loop between a model, a person's files and a shell, with rules about what may run."""
 
+from .drive import Agent
+from .types import Permissions, Tool, User
+
 VERSION = "1.0.0"
+
+__all__ = ["VERSION", "Agent", "Permissions", "Tool", "User"]

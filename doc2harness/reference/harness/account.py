@@ -31,6 +31,12 @@ class Account:
             spent = reply.input_tokens * price.get("input", 0.0) + reply.output_tokens * price.get("output", 0.0)
             self._cost += spent / 1_000_000
 
+    def add(self, other: Account) -> None:
+        """Count what another account holds."""
+        self.input_tokens += other.input_tokens
+        self.output_tokens += other.output_tokens
+        self._cost = None if self._cost is None or other._cost is None else self._cost + other._cost
+
     @property
     def cost(self) -> float | None:
         """USD, None if it cannot be known."""

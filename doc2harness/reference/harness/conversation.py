@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 from .account import Account
 from .history import Message, repaired, result
 from .reply import Reply
+from .rewind import rewind
 from .types import Call, Context, Tool
 
 if TYPE_CHECKING:
+    from .checkpoints import Checkpoints
     from .hooks import HookOutcome
     from .model import Client
     from .session import Session
@@ -34,6 +36,7 @@ class Conversation:
     model: str
     client: Client
     account: Account
+    checkpoints: Checkpoints
     emit: Emit = lambda event: None
     max_turns: int | None = None
     output_schema: dict[str, Any] | None = None
@@ -45,10 +48,16 @@ class Conversation:
     begun: bool = False
 
     def begin(self) -> None:
-        """What comes before the first prompt: the session_start hooks."""
+        """What comes before the first prompt: the session's file, the servers, the session_start hooks."""
+        self.session.open(self.context.warn)
         if not self.begun:
             self.begun = True
+            self.place.start()
+            self.tools = self.place.tools(self.context)
             self.hook("session_start")
+        init = {"session_id": self.session.id, "model": self.model, "tools": self.offered_names()}
+        init |= {"mode": self.context.permissions.mode, "workspace": str(self.context.workspace)}
+        self.emit({"type": "init", **init})
 
     def end(self) -> None:
         """What comes after the last one: the session_end hooks, and the file is let go."""
@@ -84,6 +93,13 @@ class Conversation:
 
     def offered_names(self) -> list[str]:
         return [tool["function"]["name"] for tool in self.offered()]
+
+    def rewind(self, prompt: int) -> list[str]:
+        """Take back the prompts from this one on; a line for each file says what became of it."""
+        lines = rewind(self.session, self.context.state, prompt, self.checkpoints)
+        self.context.files.seen = dict(self.session.history.seen)
+        self.context.todo = list(self.session.history.todo)
+        return lines
 
     def add_prompt(self, text: str) -> None:
         """Begin a turn."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -10,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from . import reply as replies
 from . import sse
 from .reply import Broken, Reply
-from .types import Cancel, Stop
+from .types import Cancel, Stop, UsageError
 
 if TYPE_CHECKING:
     import socket
@@ -36,11 +38,20 @@ class Overflow(ModelError):
 class Client:
     """Speaks chat completions to `$HARNESS_BASE_URL`."""
 
-    def __init__(self, settings: Settings, base_url: str, key: str, warn: Callable[[str], None]) -> None:
+    def __init__(self, settings: Settings, base_url: str, key: str, warn: Callable[[str], None], debug: bool) -> None:
         self.settings = settings
         self.base_url = base_url.rstrip("/")
         self.key = key
         self.warn = warn
+        self.debug = debug
+
+    @classmethod
+    def of_environment(cls, settings: Settings, warn: Callable[[str], None], debug: bool = False) -> Client:
+        """The endpoint that the environment names; UsageError if it names none."""
+        url = os.environ.get("HARNESS_BASE_URL")
+        if not url:
+            raise UsageError("HARNESS_BASE_URL is not set: it names the model endpoint")
+        return cls(settings, url, os.environ.get("HARNESS_API_KEY", ""), warn, debug)
 
     def ask(self, model: str, messages: list[dict[str, Any]], tools: list[dict[str, Any]], cancel: Cancel) -> Reply:
         """Send the conversation and return the whole reply.
@@ -48,11 +59,14 @@ class Client:
         Raises Overflow, ModelError when the endpoint refuses or the retries are used up, Interrupted.
         """
         body = self._body(model, messages, tools)
+        self._note(f"request to {model}: {len(messages)} messages, {len(tools)} tools, {len(body)} bytes")
         wait = self.settings.retry_wait
         for attempt in range(self.settings.max_retries + 1):
             cancel.check()
             try:
-                return self._try(body, cancel)
+                reply = self._try(body, cancel)
+                self._note(f"reply: {reply.finish}, {len(reply.text)} characters, {len(reply.calls)} calls")
+                return reply
             except Broken as failure:
                 cancel.check()  # a connection we shut ourselves is no fault of the endpoint
                 if attempt == self.settings.max_retries:
@@ -62,6 +76,10 @@ class Client:
                 cancel.wait(wait)
                 wait = min(2 * wait, LONGEST_WAIT)
         raise AssertionError("unreachable")
+
+    def _note(self, text: str) -> None:
+        if self.debug:
+            print(f"debug: {text}", file=sys.stderr, flush=True)
 
     def _body(self, model: str, messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> bytes:
         request: dict[str, Any] = {"model": model, "messages": messages, "stream": self.settings.stream}

@@ -51,13 +51,15 @@ def _body(conv: Conversation, name: str) -> str | None:
     if name in TERMINAL:
         return None
     body = commands.find(conv.context.workspace, name, conv.context.warn)
-    return body if body is not None else conv.place.skill_body(name)
+    if body is None and name in conv.place.skills:
+        return conv.place.skills[name].body
+    return body
 
 
 def _expanded(conv: Conversation, name: str, arguments: str) -> str:
     body = commands.find(conv.context.workspace, name, conv.context.warn)
     if body is None:
-        return with_arguments(conv.place.skill_body(name) or "", arguments)
+        return with_arguments(conv.place.skills[name].body, arguments)
 
     def run_line(command: str) -> str:
         text = runner.run_one(conv, Call("", "bash", {"command": command}, ""))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from . import records
-from .history import fold
+from .history import effective, fold
 from .records import InUse, Journal, Record
 from .types import Stop
 
@@ -97,6 +97,10 @@ class Session:
                 self.history.apply(record)
             if self._journal is not None:
                 self._write(record)
+
+    def effective(self) -> list[Record]:
+        """The records that no rewind took back."""
+        return effective(self.records)
 
     def _begin(self) -> None:
         first = {"type": "session", "time": now(), "version": 1, "id": self.id, "workspace": str(self.workspace)}

@@ -110,28 +110,27 @@ def delete(state: Path, path: Path) -> None:
     shutil.rmtree(state / "checkpoints" / path.stem, ignore_errors=True)
 
 
-def run_command(command: str, id: str, as_json: bool, format: str, state: Path, warn: Callable[[str], None]) -> None:
-    """`harness sessions list | export | delete`: prints on stdout."""
-    if command == "list":
-        found = entries(state)
-        if as_json:
-            print(json.dumps([asdict(one) for one in found], indent=2))
-        else:
-            for one in found:
-                first = " ".join((one.prompt or "").split())
-                print(f"{one.id}  {one.time}  {one.workspace}  {one.turns}  {first[:200]}")
-        return
-    path = find(state, id)
-    if command == "delete":
-        delete(state, path)
-        return
+def listing(state: Path, as_json: bool) -> str:
+    """`sessions list`: one line a session, or a JSON array."""
+    found = entries(state)
+    if as_json:
+        return json.dumps([asdict(one) for one in found], indent=2)
+    return "\n".join(line(one) for one in found)
+
+
+def line(one: Entry) -> str:
+    first = " ".join((one.prompt or "").split())
+    return f"{one.id}  {one.time}  {one.workspace}  {one.turns}  {first[:200]}"
+
+
+def export(path: Path, format: str, warn: Callable[[str], None]) -> str:
+    """`sessions export`: Markdown, or one JSON object."""
     session = Session(path.stem, Path(_stated_workspace(path) or ""), path)
     session.load(warn)
     if format == "md":
-        print(markdown(session))
-    else:
-        exported = {"id": session.id, "workspace": str(session.workspace), "messages": messages(session)}
-        print(json.dumps(exported, indent=2))
+        return markdown(session)
+    exported = {"id": session.id, "workspace": str(session.workspace), "messages": messages(session)}
+    return json.dumps(exported, indent=2)
 
 
 def _file(state: Path, workspace: Path, id: str) -> Path:

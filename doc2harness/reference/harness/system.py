@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -23,16 +24,26 @@ You are a coding agent. You work in the folder {workspace} and do what the user 
 class System:
     """The text of one conversation's system message. It grows only by the memory of subfolders (`seen` files)."""
 
-    def __init__(self, memory: Memory, lead: str, skills: Mapping[str, str], appended: str) -> None:
-        """`lead` is a subagent's own prompt; `skills` are names and descriptions; `appended` is `--system-append`."""
+    def __init__(self, memory: Memory, skills: Mapping[str, str], agents: Mapping[str, str], appended: str) -> None:
+        """`skills` and `agents` are names and descriptions; `appended` is the text of `--system-append`."""
         self.memory = memory
-        parts = [lead, BASE.format(workspace=memory.workspace), _section("Memory", memory.chain())]
-        listed = "\n".join(f"- {name}: {description}" for name, description in skills.items())
-        parts.append(_section("Skills (load one with the `skill` tool)", listed))
-        parts.append(appended)
+        self.lead = ""  # a subagent's own prompt
+        parts = [
+            BASE.format(workspace=memory.workspace),
+            _section("Memory", memory.chain()),
+            _section("Skills (load one with the `skill` tool)", _list(skills)),
+            _section("Agents (for the `task` tool)", _list(agents)),
+            appended,
+        ]
         self._text = "\n\n".join(part for part in parts if part)
         self._below: dict[Path, str] = {}
         self._looked_at: set[str] = set()
+
+    def for_agent(self, lead: str) -> System:
+        """The system message of a subagent: the same with its own prompt in front, and nothing seen yet."""
+        system = copy.copy(self)
+        system.lead, system._below, system._looked_at = lead, {}, set()
+        return system
 
     def text(self, seen: Iterable[str]) -> str:
         """The message, with the memory of the folders of all files seen so far."""
@@ -41,7 +52,8 @@ class System:
                 self._looked_at.add(name)
                 for file, text in self.memory.below(Path(name)):
                     self._below.setdefault(file, text)
-        return "\n\n".join([self._text, *(_section(f"Memory of {file.parent}", text) for file, text in self._below.items())])
+        lead = [self.lead] if self.lead else []
+        return "\n\n".join([*lead, self._text, *(_section(f"Memory of {file.parent}", text) for file, text in self._below.items())])
 
 
 def may_import(
@@ -59,6 +71,10 @@ def may_import(
         return None if inside or trusted else "outside the roots, and this folder is not trusted"
 
     return rule
+
+
+def _list(entries: Mapping[str, str]) -> str:
+    return "\n".join(f"- {name}: {description}" for name, description in entries.items())
 
 
 def _section(title: str, text: str) -> str:

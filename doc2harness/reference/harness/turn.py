@@ -32,13 +32,12 @@ class Outcome:
         return str(self.result["result"])
 
 
-def run_turn(conv: Conversation, prompt: str, max_cost: float | None = None) -> Outcome:
-    """Run a prompt to its end, whatever that is; failures are in the outcome."""
+def run_turn(conv: Conversation, prompt: str, max_cost: float | None = None, before: str = "") -> Outcome:
+    """Run a prompt to its end, whatever that is; failures are in the outcome. `before` is put before what is sent."""
     conv.account = Account(conv.place.settings.prices, max_cost)
     conv.replies = 0
     try:
-        conv.session.open(conv.context.warn)
-        text = _run(conv, prompt)
+        text = _run(conv, prompt, before)
         return _outcome(conv, 0, "success", text)
     except Stop as stop:
         return _outcome(conv, stop.code, stop.subtype, stop.message)
@@ -47,12 +46,12 @@ def run_turn(conv: Conversation, prompt: str, max_cost: float | None = None) -> 
         return _outcome(conv, *ENDS.get(str(end), INTERRUPTED))
 
 
-def _run(conv: Conversation, prompt: str) -> str:
+def _run(conv: Conversation, prompt: str, before: str) -> str:
     conv.begin()
-    text = prompts.resolve(conv, prompt)
-    before = conv.hook("user_prompt", prompt=text)
-    if before.block:
-        raise Stop(1, "error", before.text or "a user_prompt hook stopped the prompt")
+    text = before + prompts.resolve(conv, prompt)
+    verdict = conv.hook("user_prompt", prompt=text)
+    if verdict.block:
+        raise Stop(1, "error", verdict.text or "a user_prompt hook stopped the prompt")
     conv.context.cancel.check()
     try:
         return roles.take_turn(conv, text)
@@ -68,17 +67,26 @@ def check_prices(conv: Conversation, max_cost: float | None) -> None:
             raise UsageError(f"--max-cost needs a price for the model {model} in the setting prices")
 
 
+def failure(subtype: str, cause: str) -> dict[str, Any]:
+    """The result object of a run that failed before its conversation began."""
+    return _result(subtype, cause) | {"session_id": None, "num_turns": 0, "usage": _usage(0, 0), "permission_denials": []}
+
+
 def _outcome(conv: Conversation, code: int, subtype: str, text: str) -> Outcome:
     account = conv.account
-    result = {
-        "type": "result",
-        "subtype": subtype,
-        "is_error": subtype != "success",
-        "result": text,
+    result = _result(subtype, text) | {
         "session_id": conv.session.id,
         "num_turns": conv.replies,
-        "usage": {"input_tokens": account.input_tokens, "output_tokens": account.output_tokens},
+        "usage": _usage(account.input_tokens, account.output_tokens),
         "total_cost_usd": account.cost,
         "permission_denials": account.denials,
     }
     return Outcome(code, result)
+
+
+def _result(subtype: str, text: str) -> dict[str, Any]:
+    return {"type": "result", "subtype": subtype, "is_error": subtype != "success", "result": text, "total_cost_usd": None}
+
+
+def _usage(input_tokens: int, output_tokens: int) -> dict[str, int]:
+    return {"input_tokens": input_tokens, "output_tokens": output_tokens}

@@ -1,0 +1,49 @@
+"""The command `harness`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from .types import Interrupted, Stop
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Do what the command line asks; the exit code."""
+    from . import options as command_line
+    from . import output
+
+    try:
+        options = command_line.parse(sys.argv[1:] if arguments is None else arguments)
+        return _dispatch(options)
+    except Stop as stop:
+        output.complain(stop.message)
+        return stop.code
+    except Interrupted:
+        return 141  # only a closed stdout gets here
+    except OSError as error:
+        output.complain(str(error))
+        return 1
+
+
+def _dispatch(options: command_line.Options) -> int:
+    if options.command == "run":
+        if options.headless or not os.isatty(0):
+            from . import headless
+
+            return headless.run(options)
+        from . import terminal
+
+        return terminal.run(options)
+    if options.command == "serve":
+        from . import serve
+
+        return serve.run(options)
+    from . import reading
+
+    return reading.run(options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
