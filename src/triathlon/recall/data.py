@@ -11,6 +11,7 @@ from pathlib import Path
 
 from triathlon.errors import UsageError
 from triathlon.recall import parquet
+from triathlon.recall.files import read_json
 from triathlon.recall.items import CONFIGS, MAIN, Item, length_key
 
 Key = tuple[str, str]  # (config, length)
@@ -62,9 +63,15 @@ def open_dataset(
 ) -> Dataset:
     """Find the Parquet files of a folder or of a hub data set and choose configs and lengths among them.
 
+    The source `builtin` is the set of our own, made on first use.
+
     With no `sets` all five configs are taken, and the controls that are there unless `controls` is off.
     """
     folder = Path(source)
+    if source == "builtin" and not folder.is_dir():
+        from triathlon.recall.builtin.corpus import LENGTHS, shipped
+
+        folder = shipped(lengths or LENGTHS)
     if not folder.is_dir():
         folder = _download(source, revision)
     root = folder / "data" if (folder / "data").is_dir() else folder
@@ -99,3 +106,14 @@ def _download(source: str, revision: str | None) -> Path:
     except Exception as error:  # the hub client raises many kinds; the user needs the one line
         first = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise UsageError(f"{source}: cannot be had from the hub ({first}); give a folder instead") from error
+
+
+def tokenizer_name(data: Dataset) -> str:
+    """The tokenizer that dataset.json beside the data names, or nothing."""
+    for part in data.parts[:1]:
+        for folder in part.path.parents[:3]:
+            manifest = folder / "dataset.json"
+            if manifest.is_file():
+                value = read_json(manifest, "manifest")
+                return str(value.get("tokenizer", {}).get("name", "")) if isinstance(value, dict) else ""
+    return ""

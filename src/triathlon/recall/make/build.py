@@ -76,9 +76,9 @@ def build_length(
     made: dict[str, list[Item]] = {config: [] for config in CONFIGS}
     if "facts" in plan.configs and corpus.articles:
         variants = ["facts", *(c for c in CONFIGS if c.startswith("facts_") and plan.controls)]
-        for layout in facts.layouts(corpus.articles, tokens, plan.fact_items, plan.seed, tokenizer):
-            for variant in variants:
-                made[variant].append(facts.make_item(layout, variant, tokens, tokenizer))
+        found = facts.fact_items(corpus.articles, tokens, plan.fact_items, plan.seed, tokenizer, variants)
+        for variant in variants:
+            made[variant] += [by_variant[variant] for by_variant in found]
         progress(f"{length}: {len(made['facts'])} fact items")
     if set(plan.configs) - {"facts"} and corpus.sessions:
         _agents(corpus, tokenizer, tokens, length, plan, made, progress)

@@ -39,7 +39,7 @@ FORMS = (
     ("{name} repaired engine", "The engine that {name} repaired has the number"),
 )
 
-SENTENCE = re.compile(r"(?<=[a-z)\"][.]) (?=[A-Z][a-z])")
+SENTENCE = re.compile(r"(?<=[a-z0-9)\"][.]) (?=[A-Z])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,23 +70,36 @@ class Layout:
     order: tuple[int, ...]
 
 
-def layouts(articles: Sequence[Article], tokens: int, count: int, seed: int, tokenizer: Tokenizer) -> list[Layout]:
-    """Up to `count` stretches of prose of a little more than `tokens` tokens, none of which overlap."""
-    found: list[Layout] = []
+def fact_items(
+    articles: Sequence[Article], tokens: int, count: int, seed: int, tokenizer: Tokenizer, variants: Sequence[str]
+) -> list[dict[str, FactItem]]:
+    """Up to `count` items of a little more than `tokens` tokens of prose each, in every variant; none overlap.
+
+    A stretch with too few sentences (verse, lists) is passed over; UsageError when no stretch is good enough.
+    """
+    found: list[dict[str, FactItem]] = []
+    tried = 0
     supply = iter(articles)
+    why: UsageError | None = None
     while len(found) < count:
         prose, used, size = "", [], 0
-        while size < tokens * 1.04 + 200:
+        while size < tokens * 1.02 + 1400:
             article = next(supply, None)
             if article is None:
+                if not found and why is not None:
+                    raise why
                 return found
             text = f" = {article.title} = \n\n{article.text}\n\n"
             prose += text
             used.append(article)
             size += tokenizer.count(text)
-        found.append(
-            _layout(prose, tuple(used), tokens, random.Random(f"facts {seed} {len(found)} {tokens}"), tokenizer)
-        )
+        tried += 1
+        pick = random.Random(f"facts {seed} {tried} {tokens}")
+        try:
+            layout = _layout(prose, tuple(used), tokens, pick, tokenizer)
+            found.append({variant: make_item(layout, variant, tokens, tokenizer) for variant in variants})
+        except UsageError as error:
+            why = error
     return found
 
 
@@ -95,10 +108,10 @@ def _layout(
 ) -> Layout:
     end = int(tokenizer.encode(prose).end[tokens - 1])
     breaks = [m.start() + 1 for m in SENTENCE.finditer(prose, 0, end)]
-    sentences = [(a, b) for a, b in pairwise(breaks) if 40 <= b - a <= 400 and "\n" not in prose[a:b]]
-    fact_spans = _spread(sentences, 0.02 * end, 0.30 * end)
-    decoys = _spread([s for s in sentences if s not in fact_spans], 0.34 * end, 0.58 * end)
-    queries = _spread([s for s in sentences if s not in decoys], 0.62 * end, 0.93 * end)
+    sentences = [(a, b) for a, b in pairwise(breaks) if 25 <= b - a <= 400 and "\n" not in prose[a:b]]
+    fact_spans = _spread(sentences, 0.02 * end, 0.24 * end)
+    decoys = _spread([s for s in sentences if s not in fact_spans], 0.30 * end, 0.60 * end)
+    queries = _spread([s for s in sentences if s not in decoys], 0.68 * end, 0.90 * end)
     names = [n for n in NAMES if n not in prose]
     if len(names) < PER_ITEM:
         raise UsageError(f"the prose names nearly everybody: {len(names)} free names, {PER_ITEM} needed")
@@ -118,12 +131,13 @@ def _layout(
 
 
 def _spread(sentences: Sequence[Span], low: float, high: float) -> tuple[Span, ...]:
-    """Eight sentences spread evenly over a zone."""
+    """Eight sentences spread evenly over a zone, the shortest of each eighth."""
     inside = [s for s in sentences if low <= s[0] and s[1] <= high]
     if len(inside) < PER_ITEM:
         raise UsageError(f"the prose has only {len(inside)} sentences in a zone that needs {PER_ITEM}")
     step = len(inside) / PER_ITEM
-    return tuple(inside[int(i * step)] for i in range(PER_ITEM))
+    groups = [inside[int(i * step) : int((i + 1) * step)] for i in range(PER_ITEM)]
+    return tuple(min(group, key=lambda s: (s[1] - s[0], s)) for group in groups)
 
 
 def make_item(layout: Layout, variant: str, tokens: int, tokenizer: Tokenizer) -> FactItem:
@@ -151,6 +165,8 @@ def make_item(layout: Layout, variant: str, tokens: int, tokenizer: Tokenizer) -
         text += new
         at = end
     text, encoded = cut(text + layout.prose[at:], tokens, tokenizer)
+    if max(span[1] for span in placed.values()) + 2 > len(text):
+        raise UsageError("a query lies behind the end of the text")
     targets = tuple(_target(text, encoded, placed, i, layout.facts[i]) for i in layout.order)
     titles = tuple(a.title for a in _inside(layout, len(text)))
     origin = layout.articles[0].origin
