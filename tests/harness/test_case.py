@@ -8,7 +8,8 @@ import pytest
 from case_help import CASE, HEAD, case_of, suite_of
 from pydantic import ValidationError
 
-from triathlon.harness.case import Arm, Origin, suite_hash
+from triathlon.harness.case import suite_hash
+from triathlon.harness.case_file import Arm, Origin
 
 CONTROLS = """\
 controls:

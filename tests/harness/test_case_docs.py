@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from case_help import put
 
-from triathlon.harness import case, expect, setup, steps
-from triathlon.harness.case import CaseFile, Variation
+from triathlon.harness import case_file, expect, fixture, setup, steps
+from triathlon.harness.case_file import CaseFile, Variation
 from triathlon.harness.fresh import MADE, PLACES
 from triathlon.harness.lint import lint
 from triathlon.harness.setup import Setup
@@ -27,7 +27,7 @@ CODE = set(re.findall(r"[a-z_0-9]+", " ".join(INLINE + EXAMPLES)))
 
 def keys() -> set[str]:
     models = [Reply, Call, Guard, Fault, Action]
-    for module in (case, expect, setup, steps):
+    for module in (case_file, expect, fixture, setup, steps):
         models += [m for m in vars(module).values() if isinstance(m, type) and issubclass(m, Strict)]
     return {field.alias or name for model in models for name, field in model.model_fields.items()}
 
@@ -38,7 +38,7 @@ def test_every_key_of_the_format_is_on_the_page() -> None:
 
 
 def test_every_category_and_placeholder_is_on_the_page() -> None:
-    assert all(category in TEXT for category in case.CATEGORIES)
+    assert all(category in TEXT for category in case_file.CATEGORIES)
     assert all(f"{{{{{name}}}}}" in TEXT for name in (*MADE, *PLACES))
 
 

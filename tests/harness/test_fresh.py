@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triathlon.harness.expect import TextMatch
+from triathlon.harness.fixture import FixtureFile
 from triathlon.harness.fresh import Fresh, UnknownPlaceholder, known_name, placeholders
-from triathlon.harness.setup import FixtureFile
 
 
 def test_the_seed_and_the_case_decide() -> None:

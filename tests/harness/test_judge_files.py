@@ -128,6 +128,6 @@ def test_a_finding_says_what_is_there() -> None:
     lines = [str(finding) for finding in judge(expect, channels(AFTER, laid_out=BEFORE), fresh())]
     assert lines == [
         "files.edited: wanted equals 'older'; saw 'new'",
-        "files.gone: wanted equals 'x'; saw nothing there",
-        "files.in: wanted equals 'y'; saw a link to 'real'",
+        "files.gone: wanted 'x'; saw nothing there",
+        "files.in: wanted 'y'; saw a link to 'real'",
     ]

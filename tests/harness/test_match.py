@@ -14,8 +14,6 @@ from triathlon.harness.expect import TextMatch, ValueMatch
 from triathlon.harness.match import (
     NOTHING,
     Missing,
-    check_text,
-    check_value,
     json_lines,
     keys_of,
     lookup,
@@ -25,6 +23,8 @@ from triathlon.harness.match import (
     shorten,
     terse,
 )
+from triathlon.harness.match_text import check_text
+from triathlon.harness.match_value import check_value
 
 FRESH = fresh()
 MARKER = FRESH.value("marker")

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from triathlon.harness.setup import Change, FixtureFile, Setup
+from triathlon.harness.fixture import Change, FixtureFile
+from triathlon.harness.setup import Setup
 
 
 def made(value: Any) -> FixtureFile:

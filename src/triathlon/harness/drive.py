@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 from triathlon.harness import api, headless, serve, terminal, waiting
 from triathlon.harness.channels import Channels
+from triathlon.harness.fixture import Change
 from triathlon.harness.fresh import Fresh, UnknownPlaceholder
 from triathlon.harness.layout import apply_change
 from triathlon.harness.running import Late, StepFailed, dotted
-from triathlon.harness.setup import Change
 from triathlon.harness.stage import Stage
 from triathlon.harness.steps import DEADLINE, Capture, Http, Start, Step, WaitFor
 

@@ -10,7 +10,9 @@ from triathlon.harness.expect import Expect, OutputMatch, Seconds, Streams
 from triathlon.harness.fresh import Fresh, UnknownPlaceholder
 from triathlon.harness.judge_files import check_files
 from triathlon.harness.judge_requests import check_requests, check_web
-from triathlon.harness.match import NOTHING, Missing, Result, check_paths, check_text, check_value, spoken, within
+from triathlon.harness.match import NOTHING, Missing, Result, spoken, within
+from triathlon.harness.match_text import check_text
+from triathlon.harness.match_value import check_paths, check_value
 
 if TYPE_CHECKING:
     from triathlon.harness.channels import Channels, HttpAnswer

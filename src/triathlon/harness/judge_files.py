@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from triathlon.harness.expect import FileMatch, TextMatch
+from triathlon.harness.fixture import encode
 from triathlon.harness.fresh import Fresh
-from triathlon.harness.match import Missing, Result, check_text, said, shorten, spoken, within
+from triathlon.harness.match import Missing, Result, said, shorten, spoken, within
+from triathlon.harness.match_text import check_text
 from triathlon.harness.places import find
-from triathlon.harness.setup import encode
 
 if TYPE_CHECKING:
     from triathlon.harness.channels import Channels

@@ -23,9 +23,6 @@ from triathlon.harness.match import (
     Missing,
     Result,
     at_most_zero,
-    check_paths,
-    check_text,
-    check_value,
     fits,
     parse_json,
     pick,
@@ -35,6 +32,8 @@ from triathlon.harness.match import (
     spoken,
     within,
 )
+from triathlon.harness.match_text import check_text
+from triathlon.harness.match_value import check_paths, check_value
 from triathlon.scripted.journal import Message, Request, ToolCall
 from triathlon.scripted.web import WebRequest
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from triathlon.errors import SandboxError
 from triathlon.harness import inside
-from triathlon.harness.setup import Change, FixtureFile, Git, Server, Stub
+from triathlon.harness.fixture import Change, FixtureFile
+from triathlon.harness.setup import Git, Server, Stub
 
 if TYPE_CHECKING:
     from triathlon.harness.setup import Setup

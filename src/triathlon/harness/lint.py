@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from triathlon.errors import CaseError, UsageError
-from triathlon.harness.case import CATEGORIES, Case, Suite
+from triathlon.harness.case import Case, Suite
+from triathlon.harness.case_file import CATEGORIES
 from triathlon.harness.fresh import UnknownPlaceholder, known_name, placeholders
 from triathlon.harness.load import read_suite
 from triathlon.harness.nulls import must_nots, null_runs

@@ -17,7 +17,8 @@ from yaml.nodes import Node
 
 from triathlon import content
 from triathlon.errors import CaseError, UsageError
-from triathlon.harness.case import CATEGORIES, Case, CaseFile, ControlFile, GroupFile, Suite
+from triathlon.harness.case import Case, Suite
+from triathlon.harness.case_file import CATEGORIES, CaseFile, ControlFile, GroupFile
 from triathlon.harness.setup import Setup
 from triathlon.harness.vary import NotAVariation, vary
 from triathlon.harness.yaml import line_of, parse

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 
 from triathlon.harness.case import Case
 from triathlon.harness.channels import Channels, Output
+from triathlon.harness.fixture import Change, FixtureFile
 from triathlon.harness.fresh import Fresh
 from triathlon.harness.judge import results
 from triathlon.harness.layout import SERVERS_FILE, SETTINGS
 from triathlon.harness.match import Result
 from triathlon.harness.places import find
-from triathlon.harness.setup import Change, FixtureFile, Setup
+from triathlon.harness.setup import Setup
 from triathlon.sandbox import Entry
 
 EXITS = (0, 1, 2)

@@ -8,16 +8,16 @@ from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
-from triathlon.harness import case, expect, setup, steps
+from triathlon.harness import case_file, expect, fixture, setup, steps
 from triathlon.harness.strict import Strict
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-MODULES = (setup, steps, expect, case)
+MODULES = (fixture, setup, steps, expect, case_file)
 
 
 def schema() -> dict[str, Any]:
     """The schema of one case file. The format's own docstrings are its descriptions."""
-    made = case.GroupFile.model_json_schema(by_alias=True, mode="validation")
+    made = case_file.GroupFile.model_json_schema(by_alias=True, mode="validation")
     for module in MODULES:
         for name, field, text in _docstrings(module):
             model = getattr(module, name)
@@ -33,7 +33,7 @@ def schema() -> dict[str, Any]:
 
 def keys_at(place: Sequence[str | int]) -> set[str]:
     """The keys that may stand in the mapping at a place of a case file (a `loc` of pydantic)."""
-    whole = case.GroupFile.model_json_schema(by_alias=True, mode="validation")
+    whole = case_file.GroupFile.model_json_schema(by_alias=True, mode="validation")
     nodes = [whole]
     for part in place:
         below = [found for node in _forms(nodes, whole) for found in _below(node, part)]

@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, JsonValue, model_validator
 
-from triathlon.harness.setup import Change, File
+from triathlon.harness.fixture import Change, File
 from triathlon.harness.strict import Strict, Words, exactly_one, short
 
 DEADLINE = 20.0

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from triathlon.harness.case import Case, Suite, plain
+from triathlon.harness.fixture import FixtureFile
 from triathlon.harness.match import shorten, terse
-from triathlon.harness.setup import FixtureFile, Setup
+from triathlon.harness.setup import Setup
 from triathlon.harness.spec import Spec
 from triathlon.harness.steps import DEADLINE, Start, Step
 from triathlon.scripted.script import Call, Guard, Reply, Script

@@ -6,7 +6,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from triathlon.harness.case import CaseFile, Origin, Variation, plain
+from triathlon.harness.case import plain
+from triathlon.harness.case_file import CaseFile, Origin, Variation
 from triathlon.harness.expect import Expect
 from triathlon.harness.steps import Start
 from triathlon.scripted.script import Call, Reply, Script
