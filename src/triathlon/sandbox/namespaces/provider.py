@@ -16,7 +16,7 @@ from triathlon.sandbox.files import Places
 from triathlon.sandbox.namespaces import cgroups
 from triathlon.sandbox.namespaces.inside import wire
 from triathlon.sandbox.namespaces.launch import Helper
-from triathlon.sandbox.namespaces.sandbox import HOME, OUTSIDE, TMP, Box
+from triathlon.sandbox.namespaces.sandbox import HOME, OUTSIDE, TMP, Box, host_pid
 from triathlon.sandbox.protocol import UID, BoxSpec
 from triathlon.sandbox.root import Root, listed, listed_root
 
@@ -148,11 +148,7 @@ class Namespaces:
     def _map_ids(self, pidfd: int) -> None:
         """Give the sandbox's user namespace its one uid and gid (as root: nobody inside may)."""
         try:
-            pid = next(
-                line.split()[1]
-                for line in Path(f"/proc/self/fdinfo/{pidfd}").read_text("ascii").splitlines()
-                if line.startswith("Pid:")
-            )
+            pid = host_pid(pidfd)
             for file in ("gid_map", "uid_map"):
                 Path(f"/proc/{pid}/{file}").write_text(f"{UID} {self._owner} 1", "ascii")
         except OSError as error:

@@ -162,7 +162,7 @@ class Box:
         return self._usage
 
     def connection(self) -> str:
-        return f"nsenter -t {self._host_pid()} -U --preserve-credentials -m -p -n -i -u -w/work /bin/bash"
+        return f"nsenter -t {host_pid(self._pidfd)} -U --preserve-credentials -m -p -n -i -u -w/work /bin/bash"
 
     def close(self) -> None:
         with self._lock:
@@ -192,12 +192,6 @@ class Box:
     def __exit__(self, *exc: object) -> None:
         self.close()
 
-    def _host_pid(self) -> int:
-        for line in Path(f"/proc/self/fdinfo/{self._pidfd}").read_text("ascii").splitlines():
-            if line.startswith("Pid:"):
-                return int(line.split()[1])
-        raise SandboxError("the sandbox has ended")
-
     def _ask(self, request: wire.Message, descriptors: Sequence[int] = ()) -> tuple[wire.Message, list[int]]:
         """One request to init and its answer; ChildProcessError if init is dead, OSError as init met it."""
         with self._lock:
@@ -216,3 +210,11 @@ class Box:
         if "error" in answer:
             raise OSError(answer["errno"], answer["error"])
         return answer, given
+
+
+def host_pid(pidfd: int) -> int:
+    """The process id, as the host sees it, of a pidfd; SandboxError if the process is gone."""
+    for line in Path(f"/proc/self/fdinfo/{pidfd}").read_text("ascii").splitlines():
+        if line.startswith("Pid:") and int(line.split()[1]) > 0:
+            return int(line.split()[1])
+    raise SandboxError("the sandbox has ended")

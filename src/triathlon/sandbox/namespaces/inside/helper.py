@@ -19,7 +19,7 @@ from triathlon.sandbox.namespaces.inside import setup, syscalls, wire
 def main(descriptor: int) -> None:
     """Serve the runner at the other end of `descriptor` until it is gone."""
     syscalls.scrub_command_line(b"init")
-    syscalls.prctl(syscalls.PR_SET_NAME, b"init")
+    syscalls.set_name(b"box-helper")
     runner = socket.socket(fileno=descriptor)
     wake, waker = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
     signal.signal(signal.SIGCHLD, _ignore)

@@ -32,12 +32,14 @@ class Init:
     """The state of process 1: who was started by the runner and still wants to be told of."""
 
     def __init__(self, limits: dict[str, int], watch: bool) -> None:
-        self._limits = limits
+        _limit(limits)
         self._waiting: dict[int, int] = {}  # process id -> descriptor for its exit status
         self._watch = Watch(limits["memory_mb"] << 20) if watch else None
         self._wake, waker = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         signal.signal(signal.SIGCHLD, _ignore)
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # without a handler, nobody inside can send it to process 1
+        # Process 1 is safe from signals that it does not handle; what it starts shall have the defaults.
+        for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(number, signal.SIG_DFL)
         signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
         self._answers: dict[str, Callable[[wire.Message, Sequence[int]], tuple[wire.Message, list[int]]]] = {
             "start": self._start,
@@ -86,10 +88,7 @@ class Init:
                 teller = self._waiting.pop(pid, None)
                 if teller is not None:
                     code = os.waitstatus_to_exitcode(status)
-                    try:
-                        os.write(teller, _STATUS.pack(code if code >= 0 else 128 - code))
-                    except OSError:
-                        pass
+                    _try_write(teller, _STATUS.pack(code if code >= 0 else 128 - code))
                     os.close(teller)
         except ChildProcessError:
             return
@@ -97,14 +96,20 @@ class Init:
     def _start(self, request: wire.Message, descriptors: Sequence[int]) -> tuple[wire.Message, list[int]]:
         *streams, teller = descriptors
         try:
-            pid = spawn.spawn(request, streams, self._limits)
+            pid = spawn.spawn(request, streams)
+            self._waiting[pid] = teller
+        except spawn.CannotRun as refusal:
+            pid = 0
+            for stream in (stream for stream, slot in zip(streams, request["slots"], strict=True) if slot == 2):
+                _try_write(stream, f"{refusal.reason}\n".encode("utf-8", "replace"))
+            _try_write(teller, _STATUS.pack(refusal.status))
+            os.close(teller)
         except OSError:
             os.close(teller)
             raise
         finally:
             for stream in streams:
                 os.close(stream)
-        self._waiting[pid] = teller
         return {"pid": pid}, []
 
     def _signal(self, request: wire.Message, _: Sequence[int]) -> tuple[wire.Message, list[int]]:
@@ -153,3 +158,24 @@ class Init:
 
 def _ignore(_number: int, _frame: object) -> None:
     """The wake-up descriptor does the work."""
+
+
+def _try_write(descriptor: int, data: bytes) -> None:
+    try:
+        os.write(descriptor, data)
+    except OSError:
+        pass  # nobody reads there any more
+
+
+def _limit(limits: dict[str, int]) -> None:
+    """Hard limits; `RLIMIT_DATA`, not `RLIMIT_AS`, because runtimes reserve far more address space than they use."""
+    for what, value in (
+        (resource.RLIMIT_NPROC, limits["pids"]),
+        (resource.RLIMIT_FSIZE, limits["file_size_mb"] << 20),
+        (resource.RLIMIT_NOFILE, limits["open_files"]),
+        (resource.RLIMIT_DATA, limits["memory_mb"] << 20),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        hard = resource.getrlimit(what)[1]
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(what, (value, value))

@@ -15,7 +15,6 @@ import signal
 import socket
 import struct
 import sys
-import traceback
 from typing import NoReturn
 
 from triathlon.sandbox.namespaces.inside import init, syscalls, wire
@@ -39,7 +38,7 @@ _LINKS = {
     "/dev/stderr": "/proc/self/fd/2",
     "/var/tmp": "../tmp",
 }
-_FOLDERS = ("/usr", "/etc", "/proc", "/dev", "/dev/pts", "/home", "/opt", "/run", "/var")
+_FOLDERS = ("/usr", "/etc", "/proc", "/dev", "/dev/pts", "/dev/shm", "/home", "/opt", "/run", "/tmp", "/var", "/work")
 _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 1
 # What statvfs says of a mount, as flags of mount(2): a user may not take them away again when making it read-only.
 _KEPT_FLAGS = {
@@ -76,8 +75,11 @@ def become_init(box: socket.socket, request: wire.Message) -> NoReturn:
         status = 0
     except OSError as error:
         _tell(box, {"error": str(error), "errno": error.errno})
-    except BaseException:
-        _tell(box, {"error": traceback.format_exc(), "errno": None})
+    except BaseException as error:
+        where = error.__traceback__
+        while where is not None and where.tb_next is not None:
+            where = where.tb_next
+        _tell(box, {"error": f"{error!r} in line {where.tb_lineno if where else 0}", "errno": None})
     finally:
         os._exit(status)
 
@@ -124,7 +126,7 @@ def _set_up(box: socket.socket, request: wire.Message) -> list[int]:
     syscalls.drop_capabilities()
     syscalls.prctl(syscalls.PR_SET_DUMPABLE, 0)
     syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)  # a change of uid has cleared it
-    syscalls.prctl(syscalls.PR_SET_NAME, b"init")
+    syscalls.set_name(b"init")
     nothing = os.open("/dev/null", os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)
@@ -180,9 +182,11 @@ def _skeleton(request: wire.Message) -> None:
     for path, text in request["files"].items():
         _write(f"root{path}", text)
     for index, (place, mode) in enumerate(request["places"].items()):
-        os.mkdir(str(index))
-        os.chmod(str(index), mode)
-        os.makedirs(f"root{place}", exist_ok=True)
+        os.mkdir(str(index), mode & 0o777)
+        if mode != 0o755:
+            os.chmod(str(index), mode)
+        if place not in _FOLDERS:
+            os.makedirs(f"root{place}", exist_ok=True)
     for index, folder in request["folders"]:
         os.mkdir(f"{index}/{folder}", 0o755)
 

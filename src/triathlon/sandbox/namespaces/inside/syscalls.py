@@ -19,15 +19,8 @@ MS_REMOUNT, MS_NOATIME, MS_NODIRATIME, MS_BIND, MS_REC, MS_PRIVATE = 32, 1024, 2
 MS_RELATIME = 1 << 21
 MNT_DETACH = 2
 
-PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_NAME, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = (
-    1,
-    4,
-    15,
-    24,
-    38,
-    47,
-)
-_PR_CAP_AMBIENT_CLEAR_ALL = 4
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS = 1, 4, 38
+_PR_SET_NAME, _PR_CAPBSET_DROP, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL = 15, 24, 47, 4
 
 _SYS_CLONE3 = 435  # the same number on every architecture
 _SIGCHLD = 17
@@ -35,12 +28,15 @@ _CAPABILITY_VERSION_3 = 0x20080522
 
 # PyDLL keeps the interpreter's lock over the call: a clone made while it is let go would wake up without it.
 _libc = ctypes.PyDLL(None, use_errno=True)
+_libc.prctl.argtypes = [ctypes.c_int, *[ctypes.c_ulong] * 4]
+_libc.mount.argtypes = [*[ctypes.c_char_p] * 3, ctypes.c_ulong, ctypes.c_char_p]
+_libc.syscall.restype = ctypes.c_long
 
 
-def _check(result: int, what: str) -> int:
+def _check(result: int, what: str, on: str = "") -> int:
     if result < 0:
         number = ctypes.get_errno()
-        raise OSError(number, f"{what}: {os.strerror(number)}")
+        raise OSError(number, f"{what} {on}".strip() + f": {os.strerror(number)}")
     return result
 
 
@@ -55,12 +51,12 @@ def unshare(flags: int) -> None:
 
 
 def mount(source: str | None, target: str, kind: str | None = None, flags: int = 0, data: str | None = None) -> None:
-    result = _libc.mount(_bytes(source), _bytes(target), _bytes(kind), ctypes.c_ulong(flags), _bytes(data))
-    _check(result, f"mount {kind or 'bind'} on {target}")
+    result = _libc.mount(_bytes(source), _bytes(target), _bytes(kind), flags, _bytes(data))
+    _check(result, "mount", target)
 
 
 def unmount(target: str, flags: int = 0) -> None:
-    _check(_libc.umount2(_bytes(target), flags), f"umount {target}")
+    _check(_libc.umount2(_bytes(target), flags), "umount", target)
 
 
 def pivot_root(new: str, old: str) -> None:
@@ -71,9 +67,14 @@ def set_domain_name(name: bytes) -> None:
     _check(_libc.setdomainname(name, ctypes.c_size_t(len(name))), "setdomainname")
 
 
-def prctl(option: int, value: int | bytes = 0) -> None:
-    argument = ctypes.c_char_p(value) if isinstance(value, bytes) else ctypes.c_ulong(value)
-    _check(_libc.prctl(option, argument, *(ctypes.c_ulong(0),) * 3), f"prctl {option}")
+def prctl(option: int, value: int = 0) -> None:
+    _check(_libc.prctl(option, value, 0, 0, 0), "prctl")
+
+
+def set_name(name: bytes) -> None:
+    """What `/proc/PID/comm` says."""
+    buffer = ctypes.create_string_buffer(name, 16)
+    prctl(_PR_SET_NAME, ctypes.addressof(buffer))
 
 
 def set_file_owner(uid: int) -> None:
@@ -87,8 +88,8 @@ def drop_capabilities() -> None:
     with open("/proc/sys/kernel/cap_last_cap", "rb") as file:
         last = int(file.read())
     for capability in range(last + 1):
-        prctl(PR_CAPBSET_DROP, capability)
-    _check(_libc.prctl(PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, *(ctypes.c_ulong(0),) * 3), "prctl ambient")
+        prctl(_PR_CAPBSET_DROP, capability)
+    prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL)
     header = struct.pack("=Ii", _CAPABILITY_VERSION_3, 0)
     _check(_libc.capset(header, bytes(24)), "capset")
 
