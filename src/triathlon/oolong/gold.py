@@ -236,7 +236,8 @@ _SQL: dict[str, tuple[str, Callable[[Question], dict[str, Any]], Callable[[Any],
     "user_label_most": (_ranked("user", 0, "label = :a"), _named("a"), int),
     "user_label_versus": (
         (
-            "with c as (select cast(:u as integer) as k, coalesce(sum(user = :u and label = :a), 0) as n from {items} union all "
+            "with c as (select cast(:u as integer) as k, coalesce(sum(user = :u and label = :a), 0) as n "
+            "from {items} union all "
             "select cast(:v as integer), coalesce(sum(user = :v and label = :a), 0) from {items}) "
             "select k from c where n = (select max(n) from c)"
         ),
