@@ -87,7 +87,7 @@ def channels(files: dict[str, Entry] | None = None, **more: Any) -> Channels:
 
 def request(index: int, *messages: dict[str, Any], lane: str = "main", time: float = 0.0, **body: Any) -> Request:
     """A request as the journal keeps it."""
-    whole = {"model": "default", "stream": True, "messages": list(messages), **body}
+    whole: dict[str, Any] = {"model": "default", "stream": True, "messages": list(messages), **body}
     raw = json.dumps(whole).encode()
     made = Request(index, time, "POST", "/v1/chat/completions", {"authorization": "Bearer k"}, raw, whole, lane=lane)
     made.ask, _ = Chat().read(whole, made.path)

@@ -5,11 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from case_help import channels, fresh, request, user
+from case_help import channels, file, fresh, request, user
+from hypothesis import given
+from hypothesis import strategies as st
 
 from triathlon.harness.channels import Channels, HttpAnswer, Output
 from triathlon.harness.expect import Expect
 from triathlon.harness.judge import Finding, judge, only_late, results
+
+MESSAGE_KEYS = [
+    "messages",
+    "role",
+    "content",
+    "tool_calls",
+    "id",
+    "function",
+    "name",
+    "arguments",
+    "tools",
+    "text",
+    "type",
+]
 
 
 def found(expect: dict[str, Any], seen: Channels, **values: str) -> list[Finding]:
@@ -150,3 +166,50 @@ def test_every_expectation_has_a_result_held_or_not() -> None:
         ("output.stdout", False, False),
         ("output.stdout", True, True),
     ]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(MESSAGE_KEYS), inner, max_size=4),
+    max_leaves=15,
+)
+EVERYTHING = Expect.model_validate(
+    {
+        "requests": {
+            "count": 1,
+            "every": {
+                "text": {
+                    "contains": "a",
+                    "not_matches": "b",
+                    "in_order": ["a", "b"],
+                    "jsonl": {"broken": 0, "first": {"a": 1}},
+                },
+                "anywhere": {"not_contains": "z"},
+                "raw": {"json": {"messages.0.content": "a"}},
+                "tool_results": [{"begins": "error"}],
+                "tools": {"has": "read", "only": ["read"]},
+                "headers": {"authorization": {"matches": "^Bearer"}},
+                "body": {"messages": {"any": [{"has": {"role": "user"}}], "length": 1}, "a.0": {"type": "null"}},
+                "messages": {"at": {1: {"text": "a", "calls": [{"tool": "read", "args": {"path": "a"}}]}}, "count": 1},
+                "distinct_ids": True,
+            },
+        },
+        "files": {
+            "f": {"equals": "a", "jsonl": {"every": {"a": 1}}, "json": {".": {"length": 1}}},
+            "**/*": {"every": True, "latin1": "a"},
+        },
+        "output": {"stdout": {"json": {"a": {"every": {"min": 1}}}}, "stderr": {"lines": 1, "count": {"a": 1}}},
+    }
+)
+
+
+@given(body=JSON, data=st.binary(max_size=40), out=st.binary(max_size=40))
+def test_nothing_that_a_candidate_makes_breaks_the_judge(body: Any, data: bytes, out: bytes) -> None:
+    sent = request(1, **(body if isinstance(body, dict) else {"messages": body}))
+    sent.raw = data
+    seen = channels({"workspace/f": file(data)}, requests=[sent], outputs={"main": Output(out, data)})
+    findings = judge(EVERYTHING, seen, fresh())
+    assert findings
+    for finding in findings:
+        assert "\n" not in str(finding)
+        str(finding).encode("utf-8")

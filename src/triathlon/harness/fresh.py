@@ -43,7 +43,8 @@ class Fresh:
 
     def bind(self, values: Mapping[str, str]) -> None:
         """Give places their paths, or captured names their values."""
-        self._known = {**self._known, **values}
+        for name, value in values.items():
+            self._known[name] = value
 
     def value(self, name: str) -> str:
         """The value of a placeholder. Raises UnknownPlaceholder."""
@@ -54,7 +55,7 @@ class Fresh:
         if kind not in MADE or not NAME.fullmatch(name):
             raise UnknownPlaceholder(name)
         made = _make(kind, hashlib.sha512(f"{self._key}\0{name}".encode()).digest())
-        self.bind({name: made})
+        self._known[name] = made
         return made
 
     def fill(self, value: T, quote: Callable[[str], str] = str) -> T:
