@@ -96,6 +96,9 @@ class Stage:
         self._env = self._base_env() | lay_out(setup, self.box, self.places)
         for name, value in setup.env.items():
             _set(self._env, name, value)
+        # What laying out took inside (git) is ours, not the candidate's.
+        ours = setup.git is not None or setup.readonly
+        self._spent_by_us = self.box.usage().cpu_seconds if ours else 0.0
         self.laid_out = collect(self.box, self.places, self.max_bytes)
         self.model = ScriptedModel(self.case.script, self.box.listeners[0], act=act, fill=self.fresh.fill)
         self.web = WebServer(setup.web, self.box.listeners[1]) if setup.web else None
@@ -257,7 +260,7 @@ class Stage:
                 channels.problems += problems
         channels.seconds |= self.seconds
         usage = self.box.usage()
-        channels.usage = Spent(usage.cpu_seconds, usage.peak_mb, usage.oom)
+        channels.usage = Spent(usage.cpu_seconds - self._spent_by_us, usage.peak_mb, usage.oom)
         return channels
 
     def close(self) -> None:

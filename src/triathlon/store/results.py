@@ -10,7 +10,7 @@ import os
 import sqlite3
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import astuple, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +102,7 @@ class Store:
 
     def put(self, row: Row, channels: Mapping[str, bytes]) -> None:
         """Write one row and its channels, in place of one with the same key. A first attempt removes later ones."""
-        values = [*astuple(row.key), *(getattr(row, name) for name in PLAIN)]
+        values = [*_values(row.key), *(getattr(row, name) for name in PLAIN)]
         values += [int(getattr(row, name)) for name in FLAGS]
         values += [json.dumps(getattr(row, name), ensure_ascii=False) for name in JSONS]
         bodies = [(name, zlib.compress(body)) for name, body in channels.items()]
@@ -111,7 +111,7 @@ class Store:
         try:
             if row.key.attempt == 0:
                 same = " AND ".join(f'"{name}" = ?' for name in KEY[:-1])
-                self._db.execute(f"DELETE FROM rows WHERE {same}", astuple(row.key)[:-1])
+                self._db.execute(f"DELETE FROM rows WHERE {same}", _values(row.key)[:-1])
             number = self._db.execute(f"INSERT OR REPLACE INTO rows ({LISTED}) VALUES ({marks})", values).lastrowid
             self._db.executemany(
                 "INSERT INTO channels VALUES (?, ?, ?)", [(number, name, body) for name, body in bodies]
@@ -129,7 +129,7 @@ class Store:
         """The channels of one row as they were; empty where there is no such row."""
         same = " AND ".join(f'"{name}" = ?' for name in KEY)
         found = self._db.execute(
-            f"SELECT name, body FROM channels JOIN rows ON rows.id = channels.row WHERE {same}", astuple(key)
+            f"SELECT name, body FROM channels JOIN rows ON rows.id = channels.row WHERE {same}", _values(key)
         )
         return {name: zlib.decompress(body) for name, body in found}
 
@@ -196,3 +196,7 @@ class Store:
                 loaded = json.loads(named[name])
                 named[name] = tuple(loaded) if isinstance(loaded, list) else loaded
             yield number, Row(key=key, **named)
+
+
+def _values(key: Key) -> tuple[Any, ...]:
+    return tuple(getattr(key, name) for name in KEY)
