@@ -143,7 +143,7 @@ class Conversation:
     def hook(self, event: str, **fields: Any) -> HookOutcome:
         """Run the hooks of an event and pass their warnings on."""
         payload = {"session_id": self.session.id, "workspace": str(self.context.workspace), **fields}
-        outcome = self.place.hooks.run(event, payload)
+        outcome = self.place.hooks.run(event, payload, self.context.cancel)
         for warning in outcome.warnings:
             self.context.warn(warning)
         return outcome

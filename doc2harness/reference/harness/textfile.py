@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from .types import ToolError
 UTF8_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 _SPECIAL_BLANKS = dict.fromkeys([0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000], " ")
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
 PROBE = 8192  # bytes in which a NUL makes a file binary
 
 
@@ -22,6 +24,10 @@ class Located:
     written: Path
     path: Path
     note: str = ""
+
+    def noted(self, result: str) -> str:
+        """A tool's result with the note, if there is one, behind it."""
+        return f"{result}\n{self.note}" if self.note else result
 
 
 def locate(path: str, workspace: Path, *, exact: bool = False) -> Located:
@@ -35,6 +41,11 @@ def locate(path: str, workspace: Path, *, exact: bool = False) -> Located:
     return Located(Path(written), Path(os.path.realpath(written)), note)
 
 
+def printable(text: str) -> str:
+    """Text without what no request may hold: NUL characters and halves of pairs."""
+    return _NO_TEXT.sub("\ufffd", text)
+
+
 def check_path(path: str) -> None:
     """Raise ToolError for what cannot be a path or a pattern for one."""
     if "\0" in path:
@@ -43,12 +54,6 @@ def check_path(path: str) -> None:
         os.fsencode(path)
     except UnicodeEncodeError:
         raise ToolError("the path is not valid Unicode") from None
-
-
-def shown(path: Path | str, workspace: Path) -> str:
-    """A path as results name it: relative inside the workspace, else absolute."""
-    path = Path(path)
-    return str(path.relative_to(workspace)) if path.is_relative_to(workspace) else str(path)
 
 
 def _look_alike(path: str) -> str | None:
@@ -103,6 +108,13 @@ def decode(data: bytes) -> Text:
         return Text(data[len(mark) :].decode(), "utf-8", mark)
     except UnicodeDecodeError:
         return Text(data.decode("latin-1"), "latin-1")
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines without their ends; an end at the end of the text begins no further line."""
+    lines = text.split("\n")
+    last = lines.pop()
+    return [line.removesuffix("\r") for line in lines] + ([last] if last else [])
 
 
 def read_bytes(path: Path, name: str) -> bytes:
@@ -165,11 +177,13 @@ def _take_over(descriptor: int, before: os.stat_result) -> None:
 
 def _link(source: str, path: Path) -> None:
     """Give a nameless file its name. A name that is taken can only be replaced by way of another one."""
+    # Only with a folder's descriptor does Python follow the link under /proc; the path is absolute, so any will do.
+    folder = 0
     try:
-        os.link(source, path, follow_symlinks=True)
+        os.link(source, path, src_dir_fd=folder, follow_symlinks=True)
     except FileExistsError:
         between = _spare_name(path)
-        os.link(source, between, follow_symlinks=True)
+        os.link(source, between, src_dir_fd=folder, follow_symlinks=True)
         between.replace(path)
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.types import Decision, Mode
+
 from .needs import Need, Place
-from .paths import Roots, files_below, resolved
+from .paths import Roots, files_below, start_folder
 from .rules import Rule, parse, path_pattern, text_matches, text_pattern
 
 _STRICTNESS = {"allow": 0, "ask": 1, "deny": 2}
@@ -44,7 +45,7 @@ class Engine:
         self._ask = [parse(rule) for rule in ask]
         self._deny = [parse(rule) for rule in deny]
         self._home, self._workspace = str(home), str(workspace)
-        self._place = Place(Roots(list(roots)), self._workspace, self._home, resolved("outputs", str(state)))
+        self._place = Place(Roots(list(roots)), self._workspace, self._home, Roots([state / "outputs"]))
 
     @property
     def mode(self) -> Mode:
@@ -85,7 +86,7 @@ class Engine:
         def used(path: str) -> str:
             return str(locate(path, Path(self._workspace)).written)
 
-        needs = self._place.needs(tool, arguments, cwd, used)
+        needs = self._place.needs(tool, arguments, start_folder(cwd, self._place.roots, Path(self._workspace)), used)
         answers = [(need, *self._judge(need)) for need in needs]
         need, verdict, reason, rule = max(answers, key=lambda answer: _STRICTNESS[answer[1]])
         if verdict == "ask" and self.mode == "dont-ask":

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.globs import escaped, split_plain
+
 from .paths import Roots, forms
 from .rules import EDIT_TOOLS, text_pattern
 
@@ -45,7 +46,7 @@ class Place(NamedTuple):
     roots: Roots
     workspace: str
     home: str
-    outputs: str
+    outputs: Roots
 
     def needs(self, tool: str, arguments: Mapping[str, Any], cwd: Path, locate: Callable[[str], str]) -> list[Need]:
         """All needs of a call with right arguments. `locate` turns a path argument into the path that will be used."""
@@ -77,7 +78,7 @@ class Place(NamedTuple):
 
     def _looks(self, tool: str, path: str) -> Iterator[Need]:
         for form in forms(path, self.workspace):
-            inside = self.roots.hold(form) or (tool == "read" and form.startswith(self.outputs + "/"))
+            inside = self.roots.hold(form) or (tool == "read" and self.outputs.hold(form))
             yield Need(tool, tool, form, path=form, save=f"{tool}({escaped(form)})", at_once=inside)
 
     def writes(self, tool: str, path: str, base: str) -> Iterator[Need]:

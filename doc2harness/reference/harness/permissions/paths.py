@@ -52,6 +52,11 @@ class Roots:
         return False
 
 
+def start_folder(folder: Path, roots: Roots, workspace: Path) -> Path:
+    """Where a command starts if the one before ended in `folder`: there, or else in the workspace (FILE-36)."""
+    return folder if roots.hold(resolved(str(folder), "/")) and folder.is_dir() else workspace
+
+
 def files_below(folder: str) -> list[str] | None:
     """Every file below a folder (none below a file), links not followed; None if there are too many to look at."""
     found: list[str] = []

@@ -65,11 +65,10 @@ def text_matches(pattern: str, text: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _text(pattern: str) -> re.Pattern[str]:
-    result = []
-    ends_open = pattern.endswith(" *") and not pattern.endswith("\\ *")
-    for token in re.findall(r"\\[*\\]|.", pattern.removesuffix(" *") if ends_open else pattern, re.DOTALL):
-        result.append(".*" if token == "*" else re.escape(token[-1]))
-    return re.compile("".join(result) + (r"(?: .*)?" if ends_open else ""), re.DOTALL)
+    ends_open = pattern.endswith(" *")
+    tokens = re.findall(r"\\[*\\]|.", pattern.removesuffix(" *"), re.DOTALL)
+    signs = "".join(".*" if token == "*" else re.escape(token[-1]) for token in tokens)
+    return re.compile(signs + ("(?: .*)?" if ends_open else ""), re.DOTALL)
 
 
 def text_pattern(text: str) -> str:

@@ -1,0 +1,19 @@
+"""Ask the user a question."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.types import Context, ToolError
+
+
+def run(context: Context, arguments: dict[str, Any]) -> str:
+    answer = None
+    if context.user is not None:
+        with context.asking:
+            answer = context.user.question(
+                arguments["question"], arguments.get("choices", []), arguments.get("secret", False)
+            )
+    if answer is None:
+        raise ToolError("there is nobody to ask, or no answer came: decide yourself, or say what you would need")
+    return answer
