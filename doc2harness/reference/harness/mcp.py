@@ -120,13 +120,13 @@ class Servers:
             self._entries.setdefault(name, entry)
 
     def _start(self, name: str, entry: Mapping[str, Any]) -> dict[str, Tool]:
-        from . import VERSION
+        from . import __version__
 
         argv = [entry["command"], *entry.get("args", [])]
         connection = Connection(argv, self._workspace, {**self._env, **entry.get("env", {})})
         self._connections.append(connection)
         try:
-            client = {"name": "harness", "version": VERSION}
+            client = {"name": "harness", "version": __version__}
             greeting = {"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": client}
             connection.ask("initialize", greeting, START_LIMIT)
             connection.tell("notifications/initialized", START_LIMIT)
