@@ -16,8 +16,8 @@ JSON = typer.Option(False, "--json", help="Print JSON on stdout.")
 
 @app.command("list")
 def list_cases(
-    pattern: str = typer.Option(None, "-k", metavar="PATTERN", help="Only these: a part of id, kind or clause."),
-    cases: Path = CASES,
+    pattern: str | None = typer.Option(None, "-k", metavar="PATTERN", help="Only these: a part of id, kind or clause."),
+    cases: Path | None = CASES,
     as_json: bool = JSON,
 ) -> None:
     """List the cases of the suite."""
@@ -40,7 +40,7 @@ def list_cases(
 @app.command("show")
 def show(
     case_id: str = typer.Argument(metavar="ID", help="A case or control: group/name."),
-    cases: Path = CASES,
+    cases: Path | None = CASES,
     as_json: bool = JSON,
 ) -> None:
     """Print a case as a story: what is laid out, what the model says, what must be seen, the words that decide it."""
@@ -67,7 +67,7 @@ def show(
 
 @app.command("lint")
 def lint_cases(
-    path: Path = typer.Argument(None, help="A suite, a category or a file of it; the benchmark's own if left out."),
+    path: Path | None = typer.Argument(None, help="A suite, a category or a file of it; the benchmark's own if left out."),
     show_differences: bool = typer.Option(
         False, "--differences", help="Also print the fields in which each control differs from its case."
     ),
