@@ -67,7 +67,9 @@ def show(
 
 @app.command("lint")
 def lint_cases(
-    path: Path | None = typer.Argument(None, help="A suite, a category or a file of it; the benchmark's own if left out."),
+    path: Path | None = typer.Argument(
+        None, help="A suite, a category or a file of it; the benchmark's own if left out."
+    ),
     show_differences: bool = typer.Option(
         False, "--differences", help="Also print the fields in which each control differs from its case."
     ),

@@ -6,6 +6,7 @@ case stand in the spec. Each finding has a file and a line.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -124,7 +125,7 @@ def _citations(case: Case, spec: Spec) -> Iterator[tuple[str, str]]:
         yield "cite", "it cites no words of the spec (`cite`)"
     clauses = [spec.clauses[name] for name in case.clauses if name in spec.clauses]
     for words in case.cite:
-        if len(words.split()) < LEAST_WORDS:
+        if len(re.findall(r"\w+", words)) < LEAST_WORDS:
             yield "cite", f"{words!r} is too short to decide anything: cite at least {LEAST_WORDS} words"
         elif not any(clause.says(words) for clause in clauses):
             there = [clause.id for clause in spec.clauses.values() if clause.says(words)]
