@@ -130,8 +130,14 @@ def test_without_isolation_the_run_is_marked_and_warned_of(folder: Path) -> None
     done = evaluate(folder, "--sandbox", "none", "--json")
     said = json.loads(done.stdout)
     assert (said["provider"], said["passed"]) == ("none", 1)
-    assert said["non_standard"]
-    assert "warning" in done.stderr
+    assert said["non_standard"] == ["no isolation"]
+    assert "isolates nothing" in done.stderr
+    make_cases(
+        folder / "cases", CASES.replace("group: g", "group: h").replace("cases:", "web: {h.test: {/: x}}\ncases:")
+    )
+    said = json.loads(evaluate(folder, "--sandbox", "none", "--json").stdout)
+    assert (said["cases"], said["errors"]) == (2, 0)
+    assert said["non_standard"] == ["no isolation", "2 cases with named hosts left out"]
 
 
 def test_on_a_terminal_there_is_a_bar(folder: Path) -> None:

@@ -42,7 +42,6 @@ def check(
     loaded = candidate.load(tree)
     sweep()
     with provider(sandbox) as made:
-        _warn(made.marks)
         findings = contract.check(loaded.tree, made)
     if as_json:
         listed = [asdict(finding) for finding in findings]
@@ -116,9 +115,12 @@ def evaluate(
     cases_there = load_suite(suite)
     sweep()
     with provider(sandbox) as made, Store(store or default_path()) as kept:
-        _warn(made.marks)
         planned = run.plan(loaded, cases_there, numbers, made, options)
-        done = result.result_of(run.evaluate(planned, kept, watcher()))
+        try:
+            done = result.result_of(run.evaluate(planned, kept, watcher()))
+        except KeyboardInterrupt:
+            print(f"what was finished is in {kept.path}; the same command goes on from there", file=sys.stderr)
+            raise
         if keep is not None:
             _unpack(done, kept, keep)
     if as_json:
@@ -135,11 +137,6 @@ def evaluate(
         print(f"triathlon: pass rate {done.pass_rate:.4f} is under {fail_under:g}", file=sys.stderr)
         return 1
     return 0
-
-
-def _warn(marks: tuple[str, ...]) -> None:
-    for mark in marks:
-        print(f"triathlon: warning: {mark}", file=sys.stderr)
 
 
 def _unpack(done: Result, kept: Store, folder: Path) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 
 import triathlon
 from triathlon import protocol
-from triathlon.errors import SandboxUnavailable, TriathlonError
+from triathlon.errors import NothingToDo, SandboxUnavailable, TriathlonError
 from triathlon.harness.candidate import Candidate
 from triathlon.harness.case import Case, Suite
 from triathlon.harness.drive import drive
@@ -149,6 +149,14 @@ def plan(candidate: Candidate, suite: Suite, numbers: Protocol, provider: Provid
     """Select what is to be run. Raises NothingToDo or UsageError."""
     cases = select(suite, options.pattern, options.ids, options.limit, options.shard)
     non_standard = [*numbers.non_standard, *provider.marks]
+    if provider.name == "none":
+        # It cannot give names to hosts: such a case would tell nothing about the candidate.
+        there = [case for case in cases if not any(unit.setup.web for unit in (case, *suite.gating(case)))]
+        if len(there) < len(cases):
+            non_standard.append(f"{len(cases) - len(there)} cases with named hosts left out")
+            cases = there
+        if not cases:
+            raise NothingToDo("every chosen case needs named hosts, which the sandbox `none` cannot give")
     if options.part is not None:
         non_standard.append(f"part of the suite: {options.part}")
     facts = {
@@ -191,7 +199,7 @@ def evaluate(plan: Plan, store: Store, watcher: Watcher | None = None) -> Report
         if todo:
             installed = install(plan.candidate, plan.provider, limits_of(plan.protocol))
             work = _worker(plan, installed)
-            whole = _in_flight(todo, plan.options.in_flight or 3 * cores(), work, take, plan.provider)
+            whole = _in_flight(todo, _count(plan), work, take, plan.provider)
         else:
             whole = True
         late = [job for job in jobs if job.key in rows and rows[job.key].late and rows[job.key].key.attempt == 0]
@@ -202,6 +210,11 @@ def evaluate(plan: Plan, store: Store, watcher: Watcher | None = None) -> Report
     finally:
         watcher.over()
     return Report(plan, rows, executed, from_store, tuple(errors), time.monotonic() - began, stopped=not whole)
+
+
+def _count(plan: Plan) -> int:
+    """Cases in flight. Where an installed layer is no fixed place, all sandboxes share it: one at a time."""
+    return plan.options.in_flight or 3 * cores() if plan.provider.stable else 1
 
 
 def _stored(plan: Plan, jobs: Sequence[Job], store: Store) -> dict[Key, Row]:
