@@ -3,6 +3,6 @@
 from .drive import Agent
 from .types import Permissions, Tool, User
 
-VERSION = "1.0.0"
+__version__ = "1.0.0"
 
-__all__ = ["VERSION", "Agent", "Permissions", "Tool", "User"]
+__all__ = ["Agent", "Permissions", "Tool", "User", "__version__"]

@@ -14,6 +14,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from . import options as command_line
     from . import output
 
+    _fill_standard_streams()
     try:
         options = command_line.parse(sys.argv[1:] if arguments is None else arguments)
         return _dispatch(options)
@@ -22,9 +23,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return stop.code
     except Interrupted:
         return 141  # only a closed stdout gets here
+    except KeyboardInterrupt:
+        return 130
     except OSError as error:
         output.complain(str(error))
         return 1
+
+
+def _fill_standard_streams() -> None:
+    """A closed stdin, stdout or stderr becomes /dev/null: no file opened later may take its number."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
 
 
 def _dispatch(options: command_line.Options) -> int:

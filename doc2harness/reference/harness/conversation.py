@@ -61,7 +61,7 @@ class Conversation:
 
     def end(self) -> None:
         """What comes after the last one: the session_end hooks, and the file is let go."""
-        if self.begun and not self.context.cancel.is_set():
+        if self.begun:
             self.hook("session_end")
         self.begun = False
         self.session.close()

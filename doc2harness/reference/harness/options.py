@@ -114,7 +114,7 @@ def _options(command: str, given: dict[str, Any]) -> Options:
 
 
 def _flags() -> _Parser:
-    from . import VERSION
+    from . import __version__
 
     parser = _Parser(
         prog="harness",
@@ -147,7 +147,7 @@ def _flags() -> _Parser:
     add("--no-stdin", dest="read_stdin", action="store_false", help="leave standard input unread")
     add("--role", choices=("architect", "editor"), metavar="NAME", help="architect: one model plans, another edits")
     add("--debug", action="store_true", help="say on stderr what happens")
-    add("--version", action="version", version=f"harness {VERSION}")
+    add("--version", action="version", version=f"harness {__version__}")
     return parser
 
 

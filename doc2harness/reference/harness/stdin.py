@@ -26,12 +26,12 @@ def text(cancel: Cancel, have_prompt: bool) -> str:
     if os.isatty(0):
         return ""
     patient = not have_prompt or stat.S_ISREG(mode)
-    data = b""
+    data = bytearray()
     for chunk in _chunks(cancel, None if patient else PATIENCE):
         data += chunk
         if len(data) > LIMIT:
             raise UsageError(f"standard input is over {LIMIT} bytes")
-    return _decoded(data)
+    return _decoded(bytes(data))
 
 
 def lines(cancel: Cancel) -> Iterator[str]:

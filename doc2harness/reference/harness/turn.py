@@ -56,8 +56,7 @@ def _run(conv: Conversation, prompt: str, before: str) -> str:
     try:
         return roles.take_turn(conv, text)
     finally:
-        if not conv.context.cancel.is_set():
-            conv.hook("stop")
+        conv.hook("stop")
 
 
 def check_prices(conv: Conversation, max_cost: float | None) -> None:

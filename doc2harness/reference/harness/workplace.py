@@ -42,19 +42,17 @@ class Workplace:
         self.env |= self.settings.env
         self.hooks = Hooks(self.settings.hooks, workspace, self.env)
         self.background: dict[str, Any] = {}
-        self._servers: Servers | None = None
-        self._server_tools: dict[str, Tool] = {}
+        self._servers = Servers(workspace, self.state, self.trusted, self.env, warn)
+        self._server_tools: dict[str, Tool] | None = None
 
     def start(self) -> None:
         """Start the servers, once."""
-        if self._servers is None:
-            self._servers = Servers(self.workspace, self.state, self.trusted, self.env, self.warn)
+        if self._server_tools is None:
             self._server_tools = self._servers.start()
 
     def close(self) -> None:
         """End everything that was started for the workspace."""
-        if self._servers is not None:
-            self._servers.close()
+        self._servers.close()
         tools.end_background(self.background)
 
     @cached_property
@@ -113,7 +111,7 @@ class Workplace:
         chosen = self.options.tools
         builtin = tools.builtin(context)
         kept = builtin if chosen is None else {name: tool for name, tool in builtin.items() if name in chosen}
-        return {**kept, **self._server_tools}
+        return {**kept, **(self._server_tools or {})}
 
     def _system(self) -> System:
         def denied(path: Path) -> bool:
