@@ -48,6 +48,11 @@ class Helper:
     def pid(self) -> int:
         return self._process.pid
 
+    def check(self) -> None:
+        """SandboxError if it has ended (and every sandbox with it)."""
+        if self._process.poll() is not None:
+            raise SandboxError(f"the sandbox helper has ended: {self._last_words() or 'it was killed'}")
+
     def hand_over(self, request: wire.Message, descriptors: Sequence[int]) -> None:
         """Send a request that is answered elsewhere; SandboxError says why the helper is gone."""
         try:

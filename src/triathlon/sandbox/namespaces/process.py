@@ -17,6 +17,10 @@ class Signaller(Protocol):
 
     def signal(self, pid: int, number: int, group: bool) -> None: ...
 
+    def check_helper(self) -> None:
+        """SandboxError if what ended the sandbox was the end of our own helper."""
+        ...
+
 
 class BoxProcess:
     """See `Process`; `status` is the reading end of the pipe, closed with the sandbox."""
@@ -42,6 +46,8 @@ class BoxProcess:
         with self._lock:
             if self._code is None:
                 told = os.read(self._status, _STATUS.size)
+                if len(told) < _STATUS.size:
+                    self._box.check_helper()
                 self._code = int(_STATUS.unpack(told)[0]) if len(told) == _STATUS.size else _KILLED
         return self._code
 

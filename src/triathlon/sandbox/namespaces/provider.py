@@ -40,10 +40,9 @@ class Namespaces:
     def __init__(self) -> None:
         self._helper = Helper()
         self._lock = threading.Lock()
-        self._spent = 0.0
         self.cache = cache.place()
         (self.cache / "at").mkdir(exist_ok=True)
-        self._owner = _host_uid() if os.geteuid() == 0 else None
+        self._owner = host_uid() if os.geteuid() == 0 else None
         try:
             try:
                 self._root = listed_root(self._trial, self._owner)
@@ -69,7 +68,7 @@ class Namespaces:
         return self._open(spec, self._root)
 
     def cpu_seconds(self) -> float:
-        return self._spent + self._helper.cpu_seconds()
+        return self._helper.cpu_seconds()
 
     def close(self) -> None:
         self._helper.close()
@@ -97,9 +96,9 @@ class Namespaces:
         ours, theirs = socket.socketpair()
         try:
             with theirs:
-                self._hand_over(self._request(spec, root, places, group), theirs)
+                helper = self._hand_over(self._request(spec, root, places, group), theirs)
             ours.settimeout(_OPENING_S)
-            folder, pidfd, *listening = self._await_ready(ours)
+            folder, pidfd, *listening = self._await_ready(ours, helper)
         except BaseException:
             ours.close()
             if group:
@@ -113,10 +112,11 @@ class Namespaces:
             Places(folder, prefixes, self._owner),
             [socket.socket(fileno=descriptor) for descriptor in listening],
             group,
+            helper.check,
         )
 
-    def _hand_over(self, request: wire.Message, box: socket.socket) -> None:
-        """Once more with a new helper, if somebody ended the old one."""
+    def _hand_over(self, request: wire.Message, box: socket.socket) -> Helper:
+        """The helper that took it: a new one, if somebody ended the old one."""
         helper = self._helper
         try:
             helper.hand_over(request, [box.fileno()])
@@ -125,15 +125,18 @@ class Namespaces:
                 if self._helper is helper:
                     helper.close()
                     self._helper = Helper()
-            self._helper.hand_over(request, [box.fileno()])
+            helper = self._helper
+            helper.hand_over(request, [box.fileno()])
+        return helper
 
-    def _await_ready(self, box: socket.socket) -> list[int]:
+    def _await_ready(self, box: socket.socket, helper: Helper) -> list[int]:
         while True:
             try:
                 received = wire.receive(box)
             except TimeoutError as error:
                 raise SandboxError("a sandbox was not ready in time") from error
             if received is None:
+                helper.check()
                 raise SandboxError("a sandbox ended while it was set up")
             answer, descriptors = received
             if "error" in answer:
@@ -205,7 +208,7 @@ def _etc(spec: BoxSpec) -> dict[str, str]:
     }
 
 
-def _host_uid() -> int | None:
+def host_uid() -> int | None:
     """A uid that root may map into a sandbox, free of any account; None if there is none."""
     mapped = [_ranges(file) for file in ("uid_map", "gid_map")]
     for uid in _HOST_UIDS:

@@ -8,7 +8,7 @@ import select
 import signal
 import socket
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -39,6 +39,7 @@ class Box:
         places: Places,
         listeners: Sequence[socket.socket],
         group: Group | None,
+        check_helper: Callable[[], None],
     ) -> None:
         self.listeners = tuple(listeners)
         self.workspace = f"/work/{spec.workspace_name}"
@@ -47,6 +48,7 @@ class Box:
         self._pidfd = pidfd
         self._places = places
         self._group = group
+        self.check_helper = check_helper
         self._lock = threading.Lock()
         self._closed = False
         self._processes: list[BoxProcess] = []
@@ -205,6 +207,7 @@ class Box:
             except OSError:
                 received = None
         if received is None:
+            self.check_helper()
             raise ChildProcessError(errno.ECHILD, "everything in the sandbox is dead")
         answer, given = received
         if "error" in answer:

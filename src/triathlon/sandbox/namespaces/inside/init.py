@@ -75,6 +75,8 @@ class Init:
             answer, given = self._answers[request["do"]](request, descriptors)
         except OSError as error:
             answer = {"error": str(error), "errno": error.errno}
+        except Exception as error:
+            answer = {"error": repr(error), "errno": None}
         wire.send(box, answer, given)
         for descriptor in given:
             os.close(descriptor)
@@ -94,6 +96,8 @@ class Init:
             return
 
     def _start(self, request: wire.Message, descriptors: Sequence[int]) -> tuple[wire.Message, list[int]]:
+        if len(descriptors) != len(request["slots"]) + 1:
+            os._exit(1)  # somebody inside has lowered our limit of open files: nothing can run here any more
         *streams, teller = descriptors
         try:
             pid = spawn.spawn(request, streams)

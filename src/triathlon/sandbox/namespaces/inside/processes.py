@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator
 
 _TICKS = os.sysconf("SC_CLK_TCK")
+_LONGEST = 4096
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -22,7 +23,7 @@ def listing() -> list[tuple[int, str, list[str]]]:
     for pid, fields in _stats():
         state = fields[0].decode()
         if state not in "ZX":
-            argv = _read(f"/proc/{pid}/cmdline").rstrip(b"\0").split(b"\0")
+            argv = _read(f"/proc/{pid}/cmdline", _LONGEST).rstrip(b"\0").split(b"\0")
             found.append((int(pid), state, [os.fsdecode(word) for word in argv]))
     return found
 
@@ -54,10 +55,10 @@ def _stats() -> Iterator[tuple[str, list[bytes]]]:
             yield pid, text.rpartition(b")")[2].split()
 
 
-def _read(path: str) -> bytes:
+def _read(path: str, size: int = -1) -> bytes:
     """The file's bytes; nothing if the process is gone by now or hides itself."""
     try:
         with open(path, "rb", buffering=0) as file:
-            return file.read()
+            return file.read(size)
     except OSError:
         return b""

@@ -17,7 +17,7 @@ import struct
 import sys
 from typing import NoReturn
 
-from triathlon.sandbox.namespaces.inside import init, syscalls, wire
+from triathlon.sandbox.namespaces.inside import init, refuse, syscalls, wire
 from triathlon.sandbox.namespaces.inside.syscalls import (
     MS_BIND,
     MS_NODEV,
@@ -29,6 +29,7 @@ from triathlon.sandbox.namespaces.inside.syscalls import (
     MS_REMOUNT,
 )
 
+REFUSED = refuse.program()
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _LINKS = {
     "/dev/ptmx": "pts/ptmx",
@@ -97,9 +98,7 @@ def _set_up(box: socket.socket, request: wire.Message) -> list[int]:
     os.umask(0o022)
     syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
     if not request["root"]:
-        _write("/proc/self/setgroups", "deny")
-        _write("/proc/self/uid_map", f"{init.UID} {request['uid']} 1")
-        _write("/proc/self/gid_map", f"{init.UID} {request['gid']} 1")
+        map_own_ids(request)
     for procs in request["cgroups"]:
         _write(procs, "0")
     try:
@@ -108,7 +107,7 @@ def _set_up(box: socket.socket, request: wire.Message) -> list[int]:
         pass
     this = os.pidfd_open(os.getpid())
     files = _mount(request)
-    listeners = _network(request)
+    listeners = listen(request["listen"])
     socket.sethostname("box")
     syscalls.set_domain_name(b"(none)")
     if request["root"]:
@@ -124,6 +123,8 @@ def _set_up(box: socket.socket, request: wire.Message) -> list[int]:
         _write("/proc/sys/user/max_user_namespaces", "0")
     syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
     syscalls.drop_capabilities()
+    if REFUSED is not None:
+        syscalls.set_filter(REFUSED)
     syscalls.prctl(syscalls.PR_SET_DUMPABLE, 0)
     syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)  # a change of uid has cleared it
     syscalls.set_name(b"init")
@@ -132,6 +133,13 @@ def _set_up(box: socket.socket, request: wire.Message) -> list[int]:
         os.dup2(nothing, descriptor)
     os.close(nothing)
     return [files, this, *listeners]
+
+
+def map_own_ids(request: wire.Message) -> None:
+    """A normal user may map itself, and nobody else."""
+    _write("/proc/self/setgroups", "deny")
+    _write("/proc/self/uid_map", f"{init.UID} {request['uid']} 1")
+    _write("/proc/self/gid_map", f"{init.UID} {request['gid']} 1")
 
 
 def _mount(request: wire.Message) -> int:
@@ -148,7 +156,7 @@ def _mount(request: wire.Message) -> int:
     if request["root"]:
         syscalls.set_file_owner(0)
     syscalls.mount("root", "root", None, MS_BIND)
-    _bind_read_only(request["usr"], "root/usr")
+    bind_read_only(request["usr"], "root/usr")
     syscalls.mount("proc", "root/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
     syscalls.mount("devpts", "root/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, "ptmxmode=0666,mode=0620")
     for name in _DEVICES:
@@ -157,7 +165,7 @@ def _mount(request: wire.Message) -> int:
         syscalls.mount(str(index), f"root{place}", None, MS_BIND)
     for source, target in request["layers"]:
         os.makedirs(f"root{target}", exist_ok=True)
-        _bind_read_only(source, f"root{target}")
+        bind_read_only(source, f"root{target}")
     syscalls.mount(None, "root", None, MS_BIND | MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV)
     files = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
     sys.path.clear()  # nothing may be imported from the sandbox's own root
@@ -191,21 +199,21 @@ def _skeleton(request: wire.Message) -> None:
         os.mkdir(f"{index}/{folder}", 0o755)
 
 
-def _bind_read_only(source: str, target: str) -> None:
+def bind_read_only(source: str, target: str) -> None:
     syscalls.mount(source, target, None, MS_BIND)
     present = os.statvfs(target).f_flag
     kept = sum(flag for bit, flag in _KEPT_FLAGS.items() if present & bit)
     syscalls.mount(None, target, None, MS_BIND | MS_REMOUNT | MS_RDONLY | kept | MS_NOSUID | MS_NODEV)
 
 
-def _network(request: wire.Message) -> list[int]:
+def listen(addresses: list[tuple[str, int]]) -> list[int]:
     """Bring the loopback up and listen, while we still may on low ports."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
         interface = struct.pack("16sh14x", b"lo", 0)
         (flags,) = struct.unpack_from("h", fcntl.ioctl(control, _SIOCGIFFLAGS, interface), 16)
         fcntl.ioctl(control, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", flags | _IFF_UP))
     listeners = []
-    for host, port in request["listen"]:
+    for host, port in addresses:
         listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
