@@ -50,6 +50,7 @@ class Conversation:
     def begin(self) -> None:
         """What comes before the first prompt: the session's file, the servers, the session_start hooks."""
         self.session.open(self.context.warn)
+        self.recall()
         if not self.begun:
             self.begun = True
             self.place.start()
@@ -97,9 +98,13 @@ class Conversation:
     def rewind(self, prompt: int) -> list[str]:
         """Take back the prompts from this one on; a line for each file says what became of it."""
         lines = rewind(self.session, self.context.state, prompt, self.checkpoints)
-        self.context.files.seen = dict(self.session.history.seen)
-        self.context.todo = list(self.session.history.todo)
+        self.recall()
         return lines
+
+    def recall(self) -> None:
+        """Have the tools know what the session's history knows: files seen, the todo list."""
+        self.context.files.seen = dict(self.session.history.seen)
+        self.context.todo[:] = self.session.history.todo
 
     def add_prompt(self, text: str) -> None:
         """Begin a turn."""

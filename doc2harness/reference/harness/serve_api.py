@@ -12,7 +12,7 @@ from . import output, sessions
 from .options import Options
 from .serve_session import ANSWERS, Busy, Live
 from .session import Session
-from .sources import state_folder
+from .sources import check_flags, state_folder
 from .types import Answer, Stop, UsageError
 
 Body = Callable[[], dict[str, Any]]
@@ -155,6 +155,10 @@ class Api:
             settings["permissions"] = {**settings.get("permissions", {}), "mode": mode}
         if model:
             settings["model"] = model
+        try:
+            check_flags(settings)
+        except UsageError as error:
+            raise Problem(400, error.message) from error
         return replace(self.options, mode=mode or self.options.mode, settings=settings)
 
     def _file(self, id: str) -> Path:

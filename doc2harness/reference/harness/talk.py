@@ -185,7 +185,7 @@ class Talk:
         except ToolError as error:
             text = f"error: {error}"
         self.show(text)
-        self._shell.append(f"$ {command}\n{text}\n\n")
+        self._shell.append(f"$ {command}\n{text.removesuffix(chr(10))}\n\n")
 
     def _count(self, account: Account) -> None:
         self.totals.add(account)

@@ -85,10 +85,8 @@ class Workplace:
             files=FileMemory(lambda path, digest: session.append("seen", path=path, sha256=digest)),
             trusted=self.trusted,
             user=self.user,
-            todo=list(session.history.todo),
             background=self.background,
         )
-        context.files.seen = dict(session.history.seen)
         conv = Conversation(
             place=self,
             session=session,
