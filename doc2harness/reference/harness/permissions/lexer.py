@@ -234,33 +234,34 @@ class Lexer:
         self.at += 2
         if self.text[self.at : self.at + 1] in (" ", "\t", "\n", "|"):
             raise Unparsable("${ ... } runs commands")
+        with self.deeper():
+            self._inside_braces(scripts, quoted=quoted)
+        source = self.text[start : self.at]
+        if re.search(r"@[A-Za-z]\}$", source):
+            raise Unparsable("${...@X} may run its value as a command")
+        pieces.append(Piece("opaque", source, quoted))
+
+    def _inside_braces(self, scripts: list[Node], *, quoted: bool) -> None:
+        """Read up to and over the `}` that closes a `${`."""
         inside: list[Piece] = []
         while True:
             sign = self.text[self.at : self.at + 1]
             if not sign:
                 raise Unparsable("${ is left open")
-            if sign == "}":
-                break
             if sign == "'" and quoted:
                 raise Unparsable("a quote inside a quoted ${ }")  # its meaning hangs on the operator in front
             if sign == "'":
                 self._until("'")
-            elif sign == '"':
-                self.at += 1
-                self._double_quoted('"', inside, scripts)
-            elif sign == "\\":
-                self.at += 2
             elif sign in ("$", "`"):
                 self._expansion(inside, scripts, quoted=quoted)
             elif self.text.startswith(("<(", ">("), self.at):
                 self._substitution(2, inside, scripts, quoted=False)
             else:
-                self.at += 1
-        self.at += 1
-        source = self.text[start : self.at]
-        if re.search(r"@[A-Za-z]\}$", source):
-            raise Unparsable("${...@X} may run its value as a command")
-        pieces.append(Piece("opaque", source, quoted))
+                self.at += 2 if sign == "\\" else 1
+                if sign == '"':
+                    self._double_quoted('"', inside, scripts)
+                elif sign == "}":
+                    return
 
     def arithmetic_command(self) -> tuple[Node, ...] | None:
         """`(( ))` at this place: the substitutions in it; None if it is two subshells instead."""
@@ -276,7 +277,8 @@ class Lexer:
         while self.at < len(self.text):
             sign = self.text[self.at]
             if sign in "$`":
-                self._expansion(inside, found, quoted=True)
+                with self.deeper():
+                    self._expansion(inside, found, quoted=True)
                 continue
             if sign in "'\"\\":
                 break
@@ -290,6 +292,8 @@ class Lexer:
                     raise Unparsable("a substitution inside arithmetic that shells do not read alike")
                 scripts.extend(found)
                 return True
+        if inside:
+            raise Unparsable("what begins like arithmetic is none")  # nor is it worth reading twice
         self.at = before
         return False
 

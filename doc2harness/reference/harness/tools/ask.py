@@ -8,12 +8,12 @@ from harness.types import Context, ToolError
 
 
 def run(context: Context, arguments: dict[str, Any]) -> str:
-    answer = None
-    if context.user is not None:
-        with context.asking:
-            answer = context.user.question(
-                arguments["question"], arguments.get("choices", []), arguments.get("secret", False)
-            )
+    if context.user is None:
+        raise ToolError("no terminal: there is nobody to ask; decide yourself, or say what you would need")
+    with context.asking:
+        answer = context.user.question(
+            arguments["question"], arguments.get("choices", []), arguments.get("secret", False)
+        )
     if answer is None:
-        raise ToolError("there is nobody to ask, or no answer came: decide yourself, or say what you would need")
+        raise ToolError("no answer came: decide yourself, or say what you would need")
     return answer

@@ -7,7 +7,6 @@ import selectors
 import subprocess
 import threading
 import time
-import uuid
 from pathlib import Path
 
 from harness.processes import end_leftovers, kill_group, start
@@ -23,7 +22,7 @@ class Running:
 
     def __init__(self, context: Context, command: str, folder: Path) -> None:
         """ToolError: it cannot be started."""
-        self.output = Output(lambda: context.state / "outputs" / f"{context.session_id}-{uuid.uuid4().hex[:8]}.txt")
+        self.output = Output(lambda: context.state / "outputs" / f"{context.session_id}-{os.urandom(4).hex()}.txt")
         # The shell tells on a pipe of its own where it ends; that is how the folder carries over.
         self._ends_in, told = os.pipe()
         telling = f"trap '{{ pwd -P || pwd; }} 2>/dev/null >&{told}' EXIT; "
