@@ -5,19 +5,22 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from .types import Interrupted, Stop
+
+if TYPE_CHECKING:
+    from .options import Options
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the command line asks; the exit code."""
-    from . import options as command_line
     from . import output
+    from .options import parse
 
     _fill_standard_streams()
     try:
-        options = command_line.parse(sys.argv[1:] if arguments is None else arguments)
-        return _dispatch(options)
+        return _dispatch(parse(sys.argv[1:] if arguments is None else arguments))
     except Stop as stop:
         output.complain(stop.message)
         return stop.code
@@ -39,7 +42,7 @@ def _fill_standard_streams() -> None:
             os.open(os.devnull, os.O_RDWR)
 
 
-def _dispatch(options: command_line.Options) -> int:
+def _dispatch(options: Options) -> int:
     if options.command == "run":
         if options.headless or not os.isatty(0):
             from . import headless

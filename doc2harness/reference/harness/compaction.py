@@ -13,8 +13,8 @@ SHORTENED = 2_000  # characters that stay of an old result, when the whole histo
 
 INSTRUCTION = """\
 Summarize this conversation for yourself: you will go on with the work and see nothing but your summary and the latest
-exchange. Say what the user wants and has decided, what was done and found out (files, commands, results that matter, in exact
-words where words matter), what failed and why, and what is left to do. Answer with the summary alone."""
+exchange. Say what the user wants and has decided, what was done and found out (files, commands, results that matter, in
+exact words where words matter), what failed and why, and what is left to do. Answer with the summary alone."""
 
 
 def is_due(conv: Conversation) -> bool:

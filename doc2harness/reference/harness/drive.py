@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import atexit
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from .types import Cancel, Stop, UsageError
 
@@ -37,8 +37,8 @@ class Agent:
 
     `settings` are keys of the settings table (`model="m"`, `permissions={"mode": "bypass"}`), and `permission_mode`,
     `allow`, `ask`, `deny`, `tools`, `system_append`, `add_dirs`, `max_turns`, `max_cost`, `timeout`, `trust`, `persist`
-    and `resume`, with the meaning of the flags. An unknown or wrong one raises ValueError. The endpoint is read from the
-    environment. There is nobody to ask: what needs approval is refused.
+    and `resume`, with the meaning of the flags. An unknown or wrong one raises ValueError. The endpoint is read from
+    the environment. There is nobody to ask: what needs approval is refused.
     """
 
     def __init__(self, workspace: str | Path = ".", **settings: Any) -> None:
@@ -90,7 +90,7 @@ class Agent:
             self._place.close()
             self._conversation = None
 
-    def __enter__(self) -> Agent:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *failure: object) -> None:

@@ -70,7 +70,9 @@ class Client:
             except Broken as failure:
                 cancel.check()  # a connection we shut ourselves is no fault of the endpoint
                 if attempt == self.settings.max_retries:
-                    raise ModelError(f"the model endpoint failed {attempt + 1} times, the last time: {failure}") from failure
+                    raise ModelError(
+                        f"the model endpoint failed {attempt + 1} times, the last time: {failure}"
+                    ) from failure
                 wait = max(wait, failure.retry_after)
                 self.warn(f"{failure}; trying again in {wait:g} s")
                 cancel.wait(wait)

@@ -8,7 +8,7 @@ from . import output, sessions
 from .options import Options
 from .output import Output
 from .sources import state_folder
-from .types import Cancel, UsageError
+from .types import Cancel
 
 
 def run(options: Options) -> int:

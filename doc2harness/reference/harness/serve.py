@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import sys
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -70,7 +71,7 @@ class _Handler(BaseHTTPRequestHandler):
         except Exception as error:  # a fault of ours must not end the server
             self._answer(500, {"error": f"{type(error).__name__}: {error}"})
 
-    do_GET = do_POST = do_DELETE = do_PUT = do_PATCH = do_HEAD = do_OPTIONS = _serve  # noqa: N815
+    do_GET = do_POST = do_DELETE = do_PUT = do_PATCH = do_HEAD = do_OPTIONS = _serve
 
     def _body(self) -> dict[str, Any]:
         """The request's JSON object; nothing at all counts as an empty one."""
@@ -122,4 +123,6 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(code, {"error": message or explain or "bad request"})
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing: stderr is for warnings."""
+        """Every request is told on stderr with --debug only: it is for warnings."""
+        if self.server.api.options.debug:
+            print("debug:", format % args, file=sys.stderr)

@@ -79,7 +79,9 @@ def entries(state: Path, workspace: Path | None = None) -> list[Entry]:
 
 def entry(path: Path) -> Entry:
     lines, _ = records.read(path)
-    prompts = [line["message"]["content"] for line in effective(lines) if line["type"] == "message" and "prompt" in line]
+    prompts = [
+        line["message"]["content"] for line in effective(lines) if line["type"] == "message" and "prompt" in line
+    ]
     return Entry(path.stem, _last_time(path), _stated_workspace(path) or "", next(iter(prompts), None), len(prompts))
 
 

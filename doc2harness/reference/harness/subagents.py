@@ -70,9 +70,7 @@ def _conversation(caller: Conversation, kind: AgentFile) -> Conversation:
     missing = NEVER | ({"task"} if depth >= DEEPEST else set())
     every = caller.place.tools(context)
     tools = {
-        name: tool
-        for name, tool in every.items()
-        if name not in missing and (kind.tools is None or name in kind.tools)
+        name: tool for name, tool in every.items() if name not in missing and (kind.tools is None or name in kind.tools)
     }
     conv = replace(
         caller,

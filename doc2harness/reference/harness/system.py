@@ -53,7 +53,9 @@ class System:
                 for file, text in self.memory.below(Path(name)):
                     self._below.setdefault(file, text)
         lead = [self.lead] if self.lead else []
-        return "\n\n".join([*lead, self._text, *(_section(f"Memory of {file.parent}", text) for file, text in self._below.items())])
+        return "\n\n".join(
+            [*lead, self._text, *(_section(f"Memory of {file.parent}", text) for file, text in self._below.items())]
+        )
 
 
 def may_import(

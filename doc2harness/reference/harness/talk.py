@@ -185,7 +185,8 @@ class Talk:
         except ToolError as error:
             text = f"error: {error}"
         self.show(text)
-        self._shell.append(f"$ {command}\n{text.removesuffix(chr(10))}\n\n")
+        shown = text.removesuffix("\n")
+        self._shell.append(f"$ {command}\n{shown}\n\n")
 
     def _count(self, account: Account) -> None:
         self.totals.add(account)

@@ -149,7 +149,6 @@ class Terminal:
         elif talk.editor.key(key):
             talk.submit(talk.editor.take())
 
-
     def _leave_if_meant(self, talk: Talk) -> None:
         """Ctrl-C when idle: the first empties the input, a second one soon after leaves."""
         now = time.monotonic()

@@ -68,7 +68,12 @@ def check_prices(conv: Conversation, max_cost: float | None) -> None:
 
 def failure(subtype: str, cause: str) -> dict[str, Any]:
     """The result object of a run that failed before its conversation began."""
-    return _result(subtype, cause) | {"session_id": None, "num_turns": 0, "usage": _usage(0, 0), "permission_denials": []}
+    return _result(subtype, cause) | {
+        "session_id": None,
+        "num_turns": 0,
+        "usage": _usage(0, 0),
+        "permission_denials": [],
+    }
 
 
 def _outcome(conv: Conversation, code: int, subtype: str, text: str) -> Outcome:
@@ -84,7 +89,13 @@ def _outcome(conv: Conversation, code: int, subtype: str, text: str) -> Outcome:
 
 
 def _result(subtype: str, text: str) -> dict[str, Any]:
-    return {"type": "result", "subtype": subtype, "is_error": subtype != "success", "result": text, "total_cost_usd": None}
+    return {
+        "type": "result",
+        "subtype": subtype,
+        "is_error": subtype != "success",
+        "result": text,
+        "total_cost_usd": None,
+    }
 
 
 def _usage(input_tokens: int, output_tokens: int) -> dict[str, int]:

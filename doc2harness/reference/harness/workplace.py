@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from .model import Client
 from .options import Options
 from .permissions.engine import Engine
 from .session import Session
-from .sources import project_folders, read, state_folder
+from .sources import read, state_folder
 from .system import System, may_import
 from .types import Context, FileMemory, Tool, UsageError, User
 
@@ -27,7 +27,9 @@ from .types import Context, FileMemory, Tool, UsageError, User
 class Workplace:
     """One workspace, its settings and rules, and the servers that run for it."""
 
-    def __init__(self, workspace: Path, options: Options, warn: Callable[[str], None], user: User | None = None) -> None:
+    def __init__(
+        self, workspace: Path, options: Options, warn: Callable[[str], None], user: User | None = None
+    ) -> None:
         """Raises UsageError for a wrong setting, rule, folder or tool name."""
         self.workspace = workspace
         self.options = options
