@@ -147,9 +147,13 @@ def wrap(tokenizer: Any) -> Tokenizer:
 
 
 def load(name: str) -> Tokenizer:
-    """A tokenizer by name: `builtin`, `qwen3.5`, a tokenizer.json, a folder, a .gguf file, or a Hugging Face name."""
+    """A tokenizer by name.
+
+    `builtin`, `qwen3.5`, `smollm2`, a tokenizer.json, a folder, a .gguf file, or a Hugging Face name.
+    """
     import tokenizers
 
+    given = name
     if name == "builtin":
         path = Path(__file__).parent / "builtin" / "tokenizer.json"
         return Tokenizer(tokenizers.Tokenizer.from_file(str(path)), "builtin")
@@ -157,12 +161,16 @@ def load(name: str) -> Tokenizer:
         from triathlon.recall.qwen import qwen35
 
         return Tokenizer(qwen35(), "qwen3.5")
+    if name == "smollm2":
+        from triathlon.recall.engines.gguf import resolve
+
+        name = resolve(name)
     path = Path(name)
     if path.is_dir() and (path / "tokenizer.json").is_file():
         path = path / "tokenizer.json"
     try:
         if path.is_file() and path.suffix == ".json":
-            return Tokenizer(tokenizers.Tokenizer.from_file(str(path)), name)
+            return Tokenizer(tokenizers.Tokenizer.from_file(str(path)), given)
         from transformers import AutoTokenizer
 
         if path.is_file() and path.suffix == ".gguf":

@@ -27,6 +27,7 @@ def load(model: str, options: Options) -> TransformersEngine:
         raise MissingExtra("the transformers engine", "recall") from error
     from triathlon.recall.engines.gguf import resolve
 
+    transformers.utils.logging.disable_progress_bar()
     place, name = resolve(model), model
     device = options.device
     if device == "auto":

@@ -55,7 +55,7 @@ def cut(text: str, tokens: int, tokenizer: Tokenizer) -> tuple[str, Encoded]:
     """The longest beginning of `text` near the cut that has exactly `tokens` tokens by itself.
 
     Cutting at a token's end nearly always keeps the count; where it does not (the tokenizer looks ahead, or the end is
-    inside a character), the characters around it are tried.
+    inside a character), the characters around it are tried, and at last a few filling words.
     """
     whole = tokenizer.encode(text)
     if len(whole) < tokens:
@@ -67,6 +67,13 @@ def cut(text: str, tokens: int, tokenizer: Tokenizer) -> tuple[str, Encoded]:
             encoded = tokenizer.encode(text[:at])
             if len(encoded) == tokens:
                 return text[:at], encoded
+    for back in range(1, 40):  # a character of several tokens stands at the cut: words in its place
+        kept = text[: max(0, end - back)]
+        missing = tokens - len(tokenizer.encode(kept))
+        filled = kept + " and" * max(0, missing)
+        encoded = tokenizer.encode(filled)
+        if 0 < missing < 40 and len(encoded) == tokens:
+            return filled, encoded
     raise UsageError(f"no cut of a text gives {tokens} tokens with the tokenizer {tokenizer.name}")
 
 
