@@ -34,7 +34,7 @@ def as_list(value: str | list[str] | None) -> list[str]:
 
 
 def files(kind: str, pattern: str, workspace: Path) -> Iterator[tuple[Path, Path]]:
-    """(folder, file) of all files of a kind (`commands`, `skills`, `agents`): nearest project first, the user's last."""
+    """(folder, file) of all files of a kind (`commands`, `skills`, `agents`): nearest project first, user's last."""
     for place in (*project_folders(workspace), state_folder()):
         folder = place / kind
         for file in sorted(folder.glob(pattern)):

@@ -80,8 +80,14 @@ def _is(value: Any, kind: str) -> bool:
         return value is None
     if isinstance(value, bool):
         return kind == "boolean"
-    kinds = {"string": str, "integer": int, "number": (int, float), "object": dict, "array": list}
-    return kind in kinds and isinstance(value, kinds[kind])
+    kinds: dict[str, tuple[type, ...]] = {
+        "string": (str,),
+        "integer": (int,),
+        "number": (int, float),
+        "object": (dict,),
+        "array": (list,),
+    }
+    return isinstance(value, kinds.get(kind, ()))
 
 
 def _same(one: Any, other: Any) -> bool:

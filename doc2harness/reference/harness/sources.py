@@ -16,8 +16,13 @@ Warn = Callable[[str], None]
 
 
 def state_folder() -> Path:
-    """`$HARNESS_HOME`, else `~/.harness`; works without a home folder too. Not made here."""
-    return Path(os.path.abspath(os.environ.get("HARNESS_HOME") or os.path.expanduser("~/.harness")))
+    """`$HARNESS_HOME`, else `~/.harness`. Not made here."""
+    return Path.cwd() / (os.environ.get("HARNESS_HOME") or home() / ".harness")
+
+
+def home() -> Path:
+    """The user's home folder; not Path.home, which fails where there is none."""
+    return Path(os.path.expanduser("~"))  # noqa: PTH111
 
 
 def upward(workspace: Path) -> list[Path]:

@@ -13,12 +13,13 @@ BASE = """\
 You are a coding agent. You work in the folder {workspace} and do what the user asks by calling tools.
 
 - Look before you change: read a file before you edit it; what you did not read you do not know.
-- File tools take paths relative to that folder, or absolute ones. The shell starts there too and keeps its folder between commands.
-- Every change is checked against the user's permission rules. A result that begins `error: refused` means the call was not
-  allowed: do not try to get around it; say what you would need, or find an allowed way.
+- File tools take paths relative to that folder, or absolute ones. The shell starts there too, and the folder it is in
+  carries over from one command to the next.
+- Every change is checked against the user's permission rules. A result that begins `error: refused` means the call was
+  not allowed: do not try to get around it; say what you would need, or find an allowed way.
 - In plan mode nothing can be changed: look around, then hand in a plan with `exit_plan`.
-- Keep a todo list for work of several steps. When the work is done, answer in a few plain sentences: what you did and how you
-  know that it works."""
+- Keep a todo list for work of several steps. When the work is done, answer in a few plain sentences: what you did and
+  how you know that it works."""
 
 
 class System:
@@ -52,10 +53,8 @@ class System:
                 self._looked_at.add(name)
                 for file, text in self.memory.below(Path(name)):
                     self._below.setdefault(file, text)
-        lead = [self.lead] if self.lead else []
-        return "\n\n".join(
-            [*lead, self._text, *(_section(f"Memory of {file.parent}", text) for file, text in self._below.items())]
-        )
+        below = [_section(f"Memory of {file.parent}", text) for file, text in self._below.items()]
+        return "\n\n".join(part for part in (self.lead, self._text, *below) if part)
 
 
 def may_import(

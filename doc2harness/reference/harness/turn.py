@@ -68,35 +68,22 @@ def check_prices(conv: Conversation, max_cost: float | None) -> None:
 
 def failure(subtype: str, cause: str) -> dict[str, Any]:
     """The result object of a run that failed before its conversation began."""
-    return _result(subtype, cause) | {
-        "session_id": None,
-        "num_turns": 0,
-        "usage": _usage(0, 0),
-        "permission_denials": [],
-    }
+    return _result(subtype, cause, None, 0, Account({}))
 
 
 def _outcome(conv: Conversation, code: int, subtype: str, text: str) -> Outcome:
-    account = conv.account
-    result = _result(subtype, text) | {
-        "session_id": conv.session.id,
-        "num_turns": conv.replies,
-        "usage": _usage(account.input_tokens, account.output_tokens),
-        "total_cost_usd": account.cost,
-        "permission_denials": account.denials,
-    }
-    return Outcome(code, result)
+    return Outcome(code, _result(subtype, text, conv.session.id, conv.replies, conv.account))
 
 
-def _result(subtype: str, text: str) -> dict[str, Any]:
+def _result(subtype: str, text: str, session: str | None, turns: int, account: Account) -> dict[str, Any]:
     return {
         "type": "result",
         "subtype": subtype,
         "is_error": subtype != "success",
         "result": text,
-        "total_cost_usd": None,
+        "session_id": session,
+        "num_turns": turns,
+        "usage": {"input_tokens": account.input_tokens, "output_tokens": account.output_tokens},
+        "total_cost_usd": account.cost,
+        "permission_denials": account.denials,
     }
-
-
-def _usage(input_tokens: int, output_tokens: int) -> dict[str, int]:
-    return {"input_tokens": input_tokens, "output_tokens": output_tokens}

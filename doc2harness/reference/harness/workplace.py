@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from .model import Client
 from .options import Options
 from .permissions.engine import Engine
 from .session import Session
-from .sources import read, state_folder
+from .sources import Warn, home, read, state_folder
 from .system import System, may_import
 from .types import Context, FileMemory, Tool, UsageError, User
 
@@ -27,9 +26,7 @@ from .types import Context, FileMemory, Tool, UsageError, User
 class Workplace:
     """One workspace, its settings and rules, and the servers that run for it."""
 
-    def __init__(
-        self, workspace: Path, options: Options, warn: Callable[[str], None], user: User | None = None
-    ) -> None:
+    def __init__(self, workspace: Path, options: Options, warn: Warn, user: User | None = None) -> None:
         """Raises UsageError for a wrong setting, rule, folder or tool name."""
         self.workspace = workspace
         self.options = options
@@ -137,19 +134,19 @@ class Workplace:
             deny=settings.deny,
             workspace=self.workspace,
             roots=self.roots,
-            home=Path(os.path.expanduser("~")),
+            home=home(),
             state=self.state,
             warn=self.warn,
         )
 
     def _folder(self, name: str) -> Path:
-        folder = Path(os.path.normpath(self.workspace / os.path.expanduser(name)))
+        folder = Path(os.path.normpath(self.workspace / name))
         if not folder.is_dir():
             raise UsageError(f"the added folder {name} is not a folder")
         return folder
 
     def _no_more_than_before(self, session: Session) -> None:
-        """A session last in plan mode does not gain writes by being resumed: only a flag gives it more than `default`."""
+        """A session last in plan mode gains no writes by being resumed: only a flag gives it more than `default`."""
         mode = self.permissions.mode
         if session.history.mode == "plan" and not self.options.mode and mode in ("accept-edits", "bypass"):
             self.permissions.mode = "default"
