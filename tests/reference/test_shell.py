@@ -74,9 +74,23 @@ def test_parts(command: str, wanted: list[str]) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["echo 'a", 'echo "a', "echo $(a", "a &&", "| a", "(a", "a )", "cat <<E", "cat <<E\nx", "if a; then b", "a ;; b",
-     "echo ${x@P}", "echo `a", "fi", "done", "{ a", "a\0b", "\"${x:-'}\"; b; \"'}\"", "c\\\nd", "for PATH in x; do a; done"],
-)  # fmt: skip
+    [
+        *("echo 'a", 'echo "a', "echo $(a", "echo `a", "(a", "a )", "{ a", "if a; then b", "fi", "done"),
+        *(
+            "a &&",
+            "| a",
+            "a ;; b",
+            "cat <<E",
+            "cat <<E\nx",
+            "echo ${x@P}",
+            "a\0b",
+            "c\\\nd",
+            "for PATH in x; do a; done",
+        ),
+        '"${x:-\'}"; b; "\'}"',
+        'v="$((${))"\n"y:-1}+1)))" c2',
+    ],
+)
 def test_what_is_not_understood_is_a_problem(command: str) -> None:
     assert parse(command).problem
 

@@ -288,8 +288,9 @@ class Lexer:
                 if self.text[self.at : self.at + 1] != ")":
                     break
                 self.at += 1
-                if found and not _plainly_balanced(self.text[start : self.at]):
-                    raise Unparsable("a substitution inside arithmetic that shells do not read alike")
+                opaque = any(piece.kind == "opaque" for piece in inside)
+                if opaque and not _plainly_balanced(self.text[start : self.at], bool(found)):
+                    raise Unparsable("an expansion inside arithmetic that shells do not read alike")
                 scripts.extend(found)
                 return True
         if inside:
@@ -353,14 +354,14 @@ class Lexer:
             joined = joined[:-1]
 
 
-def _plainly_balanced(text: str) -> bool:
+def _plainly_balanced(text: str, commands: bool) -> bool:
     """Whether the end of `$(( text` is the same for a shell that counts brackets without reading what is inside."""
     open_signs = 2
-    for sign in text:
+    for sign in text[:-1]:
         open_signs += (sign == "(") - (sign == ")")
-        if sign in "'\\#`\n" or open_signs < 0:
+        if sign in "'\\`\n" or (commands and sign == "#") or open_signs < 1:
             return False
-    return open_signs == 0 and "<<" not in text
+    return open_signs == 1 and not (commands and "<<" in text)
 
 
 def _merged(pieces: list[Piece]) -> tuple[Piece, ...]:
