@@ -1,7 +1,8 @@
 """What `harness evaluate` costs, beside the candidate's own work. `python benchmarks/evaluate.py [TREE] [--cases DIR]`.
 
 Everything is printed from one run of this script: CPU seconds of the candidate's own processes against those of
-everything, our CPU a case, the cost of one fresh sandbox, cases a second at -n 1, 2, 6, memory, and start-up.
+everything, our CPU a case, the cost of one fresh sandbox, cases a second at -n 1, 2, 6, memory, and start-up. Run it
+on an idle machine.
 """
 
 from __future__ import annotations
@@ -28,8 +29,10 @@ from triathlon.scripted.server import ScriptedModel
 from triathlon.store import Store
 
 BOXES = 60
-FLAT = 10
-"""How many times the suite is run to see whether memory stays flat."""
+SAMPLE = 60
+"""Cases in the runs at a fixed -n."""
+MANY = 600
+"""Rows after which memory is looked at again."""
 
 
 def main() -> None:
@@ -59,9 +62,8 @@ def measure(tree: str, cases: Path | None, pattern: str | None) -> dict[str, obj
             run.evaluate(run.plan(loaded, suite, protocol.load(), boxes, run.Options(limit=1)), store)
         figures["runner's own start-up with loading, CPU s"] = round(time.process_time(), 3)
         figures |= fresh_boxes(boxes)
+        figures |= throughput(planned, Path(folder))
         figures |= whole_run(planned, Path(folder))
-        for count in (1, 2, 6):
-            figures[f"cases and controls a second at -n {count}"] = throughput(planned, Path(folder), count)
         figures |= memory(planned, Path(folder))
     return figures
 
@@ -115,27 +117,38 @@ def fresh_boxes(boxes: Provider) -> dict[str, object]:
     }
 
 
-def throughput(planned: run.Plan, folder: Path, count: int) -> float:
-    """Cases and controls a second with so many in flight."""
-    options = run.Options(pattern=planned.options.pattern, in_flight=count, fresh=True)
-    again = run.plan(planned.candidate, planned.suite, planned.protocol, planned.provider, options)
-    with Store(folder / f"n{count}") as store:
-        report = run.evaluate(again, store)
-    return round(report.executed / report.seconds, 2)
+def throughput(planned: run.Plan, folder: Path) -> dict[str, object]:
+    """Cases and controls a second with 1, 2 and 6 in flight, over the first cases."""
+    figures: dict[str, object] = {}
+    for count in (1, 2, 6):
+        report = sample(planned, folder, count, 1)
+        per_second = round(report.executed / report.seconds, 2)
+        figures[f"cases and controls a second at -n {count}"] = per_second
+    return figures | {f"peak memory after {3 * report.executed} rows, MB": peak_mb()}
 
 
 def memory(planned: run.Plan, folder: Path) -> dict[str, object]:
-    """Peak memory after one pass, and after many more in the same process."""
-    before = peak_mb()
-    numbers = planned.protocol.change("evaluate.repetitions", FLAT)
-    options = run.Options(pattern=planned.options.pattern, fresh=True)
+    """Peak memory after many more cases in the same process."""
+    repetitions = 1
+    while (rows := repetitions * sample_size(planned)) < MANY:
+        repetitions += 1
+    sample(planned, folder, 0, repetitions)
+    return {f"peak memory after {rows} more, MB (goal 150)": peak_mb()}
+
+
+def sample(planned: run.Plan, folder: Path, in_flight: int, repetitions: int) -> run.Report:
+    """The first cases of the plan, run anew."""
+    options = run.Options(pattern=planned.options.pattern, limit=SAMPLE, in_flight=in_flight, fresh=True)
+    numbers = planned.protocol.change("evaluate.repetitions", repetitions)
     again = run.plan(planned.candidate, planned.suite, numbers, planned.provider, options)
-    with Store(folder / "many") as store:
-        run.evaluate(again, store)
-    return {
-        "peak memory of the runner, MB (goal 150)": before,
-        f"peak after {FLAT} x as many cases, MB": peak_mb(),
-    }
+    with Store(folder / f"sample-{in_flight}") as store:
+        return run.evaluate(again, store)
+
+
+def sample_size(planned: run.Plan) -> int:
+    """Rows of one sample."""
+    cases = planned.cases[:SAMPLE]
+    return len(cases) + len(planned.suite.needed(cases))
 
 
 def peak_mb() -> float:
