@@ -53,7 +53,7 @@ class Conversation:
         self.recall()
         if not self.begun:
             self.begun = True
-            self.place.start()
+            self.place.start(self.context.cancel)
             self.tools = self.place.tools(self.context)
             self.hook("session_start")
         init = {"session_id": self.session.id, "model": self.model, "tools": self.offered_names()}

@@ -101,7 +101,7 @@ class Client:
         connection = self._connection()
         handle = None
         try:
-            connection.connect()
+            cancel.wait_for(connection.connect)
             handle = cancel.on_set(partial(_shut, connection.sock))
             connection.request("POST", self._path(), body, self._headers())
             response = connection.getresponse()

@@ -160,6 +160,11 @@ def _check(options: Options) -> None:
     ):
         if value is not None and not value > 0:
             raise UsageError(f"{flag} must be more than 0")
+    if options.command == "serve":
+        if options.headless or options.resume or options.continue_ or not options.persist:
+            raise UsageError("serve takes no prompt and no session: its clients choose them")
+        if not 0 <= options.port <= 65535:
+            raise UsageError("--port must be from 0 to 65535")
     if options.fork and not (options.resume or options.continue_):
         raise UsageError("--fork needs --resume or --continue")
     if options.resume and options.continue_:

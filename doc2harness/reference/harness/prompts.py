@@ -66,6 +66,6 @@ def _expanded(conv: Conversation, name: str, arguments: str) -> str:
         if text.startswith("error: refused: "):
             return f"[refused: {command}]"
         first, _, rest = text.partition("\n")
-        return rest if first.startswith("exit code: ") else text
+        return (rest if first.startswith("exit code: ") else text).removesuffix("\n")
 
     return commands.expand(body, arguments, run_line)

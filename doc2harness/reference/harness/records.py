@@ -45,7 +45,19 @@ def parse(line: bytes) -> Record | None:
         record = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    return record if isinstance(record, dict) and isinstance(record.get("type"), str) else None
+    if not isinstance(record, dict) or not isinstance(record.get("type"), str):
+        return None
+    return record if record["type"] != "message" or _is_message(record.get("message")) else None
+
+
+def _is_message(message: Any) -> bool:
+    """Whether this can be sent: a role, a text, calls with ids, and of a result the id of its call."""
+    if not isinstance(message, dict) or not isinstance(message.get("content", 0), str | None):
+        return False
+    calls = message.get("tool_calls", [])
+    if not isinstance(calls, list) or not all(isinstance(call, dict) and "id" in call for call in calls):
+        return False
+    return message.get("role") in ("user", "assistant") or "tool_call_id" in message
 
 
 class Journal:

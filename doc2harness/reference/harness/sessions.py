@@ -140,7 +140,7 @@ def _file(state: Path, workspace: Path, id: str) -> Path:
 
 
 def _files(state: Path) -> list[Path]:
-    return list((state / "sessions").glob("*/*.jsonl"))
+    return [file for file in (state / "sessions").glob("*/*.jsonl") if file.is_file()]
 
 
 def _last_time(path: Path) -> str:

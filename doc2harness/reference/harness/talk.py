@@ -142,10 +142,7 @@ class Talk:
         return place.conversation(session, self._event)
 
     def approve(self, call: Call, decision: Decision) -> Answer:
-        self._approvals += 1
-        modal = Approval(self._approvals)
-        self._ask(Asked(modal, f"{call.name}: {target(call, decision)}"))
-        return modal.answer
+        return self._approve(f"{call.name}: {target(call, decision)}")
 
     def question(self, text: str, choices: list[str], secret: bool) -> str | None:
         modal = Line("answer: ", secret)
@@ -157,7 +154,13 @@ class Talk:
         return answer
 
     def plan(self, text: str) -> Answer:
-        return self.approve(Call("", "exit_plan", {"plan": text}, ""), Decision("ask", "a plan waits for approval"))
+        return self._approve(f"exit_plan:\n{text}")
+
+    def _approve(self, what: str) -> Answer:
+        self._approvals += 1
+        modal = Approval(self._approvals)
+        self._ask(Asked(modal, what))
+        return modal.answer
 
     def _ask(self, asked: Asked) -> None:
         """Put a question and wait; an interrupt answers it like Esc."""
@@ -210,7 +213,7 @@ class Talk:
                 self.show(event["text"])
             for call in event["tool_calls"]:
                 self.show(f"- {call['name']} {slash.short(call['input'])}")
-        elif kind == "tool_result":
+        elif kind == "tool_result" and event["name"] != "ask":  # an answer may be a secret
             self.show(f"  {slash.first_line(event['content'])}")
         elif kind == "compaction":
             self.show("compacted")

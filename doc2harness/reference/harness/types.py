@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from .settings import Settings
 
+T = TypeVar("T")
 Mode = Literal["default", "plan", "accept-edits", "bypass", "dont-ask"]
 
 
@@ -145,6 +146,26 @@ class Cancel:
         """Sleep, or raise Interrupted as soon as the switch is thrown."""
         self._event.wait(seconds)
         self.check()
+
+    def wait_for(self, work: Callable[[], T]) -> T:
+        """What `work` returns or raises; it cannot be ended, but it is not waited for once the switch is thrown."""
+        done: list[T] = []
+        failed: list[Exception] = []
+
+        def run() -> None:
+            try:
+                done.append(work())
+            except Exception as error:  # handed to the caller
+                failed.append(error)
+
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        while thread.is_alive():
+            thread.join(0.05)
+            self.check()
+        if failed:
+            raise failed[0]
+        return done[0]
 
     def on_set(self, callback: Callable[[], None]) -> int:
         """Call `callback` when the switch is thrown (at once if it is already); returns a handle for `forget`."""

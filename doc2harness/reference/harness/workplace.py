@@ -20,7 +20,7 @@ from .permissions.engine import Engine
 from .session import Session
 from .sources import Warn, home, read, state_folder
 from .system import System, may_import
-from .types import Context, FileMemory, Tool, UsageError, User
+from .types import Cancel, Context, FileMemory, Tool, UsageError, User
 
 
 class Workplace:
@@ -44,10 +44,10 @@ class Workplace:
         self._servers = Servers(workspace, self.state, self.trusted, self.env, warn)
         self._server_tools: dict[str, Tool] | None = None
 
-    def start(self) -> None:
-        """Start the servers, once."""
+    def start(self, cancel: Cancel) -> None:
+        """Start the servers, once; Interrupted if the switch is thrown meanwhile."""
         if self._server_tools is None:
-            self._server_tools = self._servers.start()
+            self._server_tools = cancel.wait_for(self._servers.start)
 
     def close(self) -> None:
         """End everything that was started for the workspace."""
