@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import select
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 _CHUNK = 65536
 _DRAIN = 1 << 20
@@ -109,6 +111,8 @@ class Capture:
                     chunk = b""
                     if sink < 0:
                         sink = os.open(os.devnull, os.O_WRONLY)
+                        with suppress(OSError):  # fewer turns for a flood; a user may have used up its share
+                            fcntl.fcntl(self._read_end, fcntl.F_SETPIPE_SZ, _DRAIN)
                     count = os.splice(self._read_end, sink, _DRAIN)
                 with self._changed:
                     self._kept += chunk

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
@@ -57,6 +58,7 @@ def run_to_end(
             code = process.wait()
     finally:
         os.close(stdin)
+        deadline = time.monotonic() + _LINGER_S  # a daemon it left may hold the pipes
         for capture in outputs:
-            capture.finish(_LINGER_S)  # a daemon it left may hold the pipe
+            capture.finish(max(0.0, deadline - time.monotonic()))
     return ExecResult(137 if code is None else code, outputs[0].data, outputs[1].data, timed_out)

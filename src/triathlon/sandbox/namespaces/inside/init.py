@@ -23,15 +23,16 @@ UID = 1000
 _STATUS = struct.Struct("=i")
 
 
-def serve(box: socket.socket, request: wire.Message) -> None:
-    """Answer the runner's requests until its end of `box` is closed."""
-    Init(request["limits"], watch=not request["cgroups"]).run(box)
+def serve(box: socket.socket, request: wire.Message, badness: int) -> None:
+    """Answer the runner's requests until its end of `box` is closed; `badness` is our open `oom_score_adj`."""
+    Init(request["limits"], badness, watch=not request["cgroups"]).run(box)
 
 
 class Init:
     """The state of process 1: who was started by the runner and still wants to be told of."""
 
-    def __init__(self, limits: dict[str, int], watch: bool) -> None:
+    def __init__(self, limits: dict[str, int], badness: int, watch: bool) -> None:
+        self._badness = badness
         _limit(limits)
         self._waiting: dict[int, int] = {}  # process id -> descriptor for its exit status
         self._watch = Watch(limits["memory_mb"] << 20) if watch else None
@@ -100,7 +101,11 @@ class Init:
             os._exit(1)  # somebody inside has lowered our limit of open files: nothing can run here any more
         *streams, teller = descriptors
         try:
-            pid = spawn.spawn(request, streams)
+            os.write(self._badness, b"500")  # what is started now inherits it: out of memory, it goes before us
+            try:
+                pid = spawn.spawn(request, streams)
+            finally:
+                os.write(self._badness, b"0")
             self._waiting[pid] = teller
         except spawn.CannotRun as refusal:
             pid = 0

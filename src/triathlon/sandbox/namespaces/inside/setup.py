@@ -68,11 +68,11 @@ def become_init(box: socket.socket, request: wire.Message) -> NoReturn:
     """Set everything up, tell the runner, and serve it as init; never returns."""
     status = 1
     try:
-        descriptors = _set_up(box, request)
+        badness, *descriptors = _set_up(box, request)
         wire.send(box, {"ready": True}, descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
-        init.serve(box, request)
+        init.serve(box, request, badness)
         status = 0
     except OSError as error:
         _tell(box, {"error": str(error), "errno": error.errno})
@@ -93,7 +93,7 @@ def _tell(box: socket.socket, message: wire.Message) -> None:
 
 
 def _set_up(box: socket.socket, request: wire.Message) -> list[int]:
-    """All steps in order; returns the descriptors for the runner: the files, our pidfd, the listeners."""
+    """All steps in order; returns a descriptor for init, and those for the runner: files, our pidfd, listeners."""
     os.setsid()
     os.umask(0o022)
     syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -107,6 +107,7 @@ def _set_up(box: socket.socket, request: wire.Message) -> list[int]:
         pass
     this = os.pidfd_open(os.getpid())
     files = _mount(request)
+    badness = os.open("/proc/self/oom_score_adj", os.O_WRONLY)  # closed to us once we are not dumpable
     listeners = listen(request["listen"])
     socket.sethostname("box")
     syscalls.set_domain_name(b"(none)")
@@ -132,7 +133,7 @@ def _set_up(box: socket.socket, request: wire.Message) -> list[int]:
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)
     os.close(nothing)
-    return [files, this, *listeners]
+    return [badness, files, this, *listeners]
 
 
 def map_own_ids(request: wire.Message) -> None:

@@ -63,8 +63,13 @@ def _spawn(paths: list[str], argv: list[str], environment: dict[str, str], descr
 def _fork_with_terminal(
     paths: list[str], argv: list[str], environment: dict[str, str], descriptors: list[tuple[int, int]]
 ) -> int:
+    """Returns when the command runs: keys typed from now on reach it."""
+    running, pending = os.pipe()  # closed by the exec
     pid = os.fork()
     if pid:
+        os.close(pending)
+        os.read(running, 1)
+        os.close(running)
         return pid
     status = _CANNOT_RUN
     try:
