@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,17 +20,19 @@ class Account:
         self.output_tokens = 0
         self.denials: list[dict[str, Any]] = []
         self._cost: float | None = 0.0  # None once a model without a price has replied
+        self._lock = threading.Lock()  # subagents run side by side
 
     def charge(self, model: str, reply: Reply) -> None:
         """Count one reply that came whole."""
-        self.input_tokens += reply.input_tokens
-        self.output_tokens += reply.output_tokens
         price = self.prices.get(model)
-        if price is None:
-            self._cost = None
-        elif self._cost is not None:
-            spent = reply.input_tokens * price.get("input", 0.0) + reply.output_tokens * price.get("output", 0.0)
-            self._cost += spent / 1_000_000
+        with self._lock:
+            self.input_tokens += reply.input_tokens
+            self.output_tokens += reply.output_tokens
+            if price is None:
+                self._cost = None
+            elif self._cost is not None:
+                spent = reply.input_tokens * price.get("input", 0.0) + reply.output_tokens * price.get("output", 0.0)
+                self._cost += spent / 1_000_000
 
     def add(self, other: Account) -> None:
         """Count what another account holds."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -30,15 +31,19 @@ class Checkpoints:
         self.folder = folder
         self._contents: dict[str, bytes] = {}
         self._changes = list(_read(folder))
+        self._lock = threading.Lock()  # subagents run side by side
 
     def before_change(self, prompt: int, path: Path, new: bytes) -> None:
         """Note that a file tool is about to give `path` the bytes `new`."""
-        before, mode = None, 0o644
-        if path.is_file():
-            content = path.read_bytes()
-            before, mode = _digest(content), path.stat().st_mode & 0o7777
-            self._store(before, content)
-        change = Change(prompt, str(path), before, mode, _digest(new))
+        with self._lock:
+            before, mode = None, 0o644
+            if path.is_file():
+                content = path.read_bytes()
+                before, mode = _digest(content), path.stat().st_mode & 0o7777
+                self._store(before, content)
+            self._add(Change(prompt, str(path), before, mode, _digest(new)))
+
+    def _add(self, change: Change) -> None:
         self._changes.append(change)
         if self.folder is not None:
             self.folder.mkdir(parents=True, exist_ok=True)
