@@ -83,6 +83,9 @@ class Engine:
         """
         from harness.textfile import locate
 
+        if bare := next((rule for rule in self._deny if rule.is_bare_for(tool)), None):
+            return Decision("deny", f"deny rule {bare.source}", bare.source)
+
         def used(path: str) -> str:
             return str(locate(path, Path(self._workspace)).written)
 
