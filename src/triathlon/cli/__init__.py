@@ -19,6 +19,7 @@ app = typer.Typer(
     help="A bench for agents that work for hours: harness, recall, oolong.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain help: importing rich for it would double the start-up
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(harness.app, name="harness")
