@@ -70,7 +70,7 @@ def call(context: Context) -> Callable[..., str]:
     """Call a tool as the loop does: `call("read", path="a.txt")`; an error is a result that says so."""
     tools = builtin(context)
 
-    def run(name: str, **arguments: Any) -> str:
+    def run(name: str, /, **arguments: Any) -> str:
         try:
             return tools[name].run(context, arguments)
         except ToolError as error:
