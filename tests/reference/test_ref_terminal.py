@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 _SENT = "hé\r\x1b[A\x1bOB\x1b[Z\x03\x1b[200~a\r\nb\x1b[31m\x1b[201~\x1b[99q\n"
-_NAMES = "text text enter up down shift-tab ctrl-c paste newline".split()
+_NAMES = ["text", "text", "enter", "up", "down", "shift-tab", "ctrl-c", "paste", "newline"]
 
 
 def _press(editor: Editor, *keys: str) -> list[bool]:
