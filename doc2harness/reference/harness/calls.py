@@ -18,6 +18,11 @@ def read(reply: Reply, used: set[str]) -> list[Call]:
     return [_call(raw, _unique(raw.id, used), cut) for raw in reply.calls]
 
 
+def key_of(call: Call) -> tuple[str, str]:
+    """What makes two calls the same: tool and arguments, compared as JSON values."""
+    return call.name, call.raw if call.arguments is None else json.dumps(call.arguments, sort_keys=True)
+
+
 def as_message(call: Call) -> dict[str, Any]:
     """The call as it is sent back."""
     return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.raw}}

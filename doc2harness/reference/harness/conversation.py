@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .account import Account
+from .calls import as_message, key_of
 from .history import Message, repaired, result
 from .reply import Reply
 from .rewind import rewind
@@ -21,6 +22,27 @@ if TYPE_CHECKING:
     from .workplace import Workplace
 
 Emit = Callable[[dict[str, Any]], None]
+
+
+class Repeats:
+    """Counts how often the same call gave the same result in a row."""
+
+    LIMIT = 3
+
+    def __init__(self) -> None:
+        self._call: tuple[str, str] | None = None
+        self._result = ""
+        self._count = 0
+
+    def note(self, call: Call, text: str) -> None:
+        key = key_of(call)
+        if self.blocks(call):
+            return  # the error for a blocked call is not a result of it
+        same = key == self._call and text == self._result
+        self._call, self._result, self._count = key, text, self._count + 1 if same else 1
+
+    def blocks(self, call: Call) -> bool:
+        return self._count >= self.LIMIT and key_of(call) == self._call
 
 
 @dataclass
@@ -43,7 +65,7 @@ class Conversation:
     role: str | None = None
     depth: int = 0
     replies: int = 0  # kept replies of this prompt
-    repeats: Repeats = field(default_factory=lambda: Repeats())
+    repeats: Repeats = field(default_factory=Repeats)
     compaction_failed: bool = False  # in this turn
     begun: bool = False
 
@@ -52,9 +74,9 @@ class Conversation:
         self.session.open(self.context.warn)
         self.recall()
         if not self.begun:
-            self.begun = True
             self.place.start(self.context.cancel)
             self.tools = self.place.tools(self.context)
+            self.begun = True
             self.hook("session_start")
         init = {"session_id": self.session.id, "model": self.model, "tools": self.offered_names()}
         init |= {"mode": self.context.permissions.mode, "workspace": str(self.context.workspace)}
@@ -123,10 +145,7 @@ class Conversation:
     def add_reply(self, reply: Reply, calls: list[Call]) -> None:
         message: Message = {"role": "assistant", "content": reply.text or None}
         if calls:
-            message["tool_calls"] = [
-                {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.raw}}
-                for call in calls
-            ]
+            message["tool_calls"] = [as_message(call) for call in calls]
         if reply.reasoning:
             message["reasoning_content"] = reply.reasoning
         self.replies += 1
@@ -160,31 +179,3 @@ class Conversation:
 
     def _add(self, message: Message, **fields: Any) -> None:
         self.session.append("message", message=message, **fields)
-
-
-class Repeats:
-    """Counts how often the same call gave the same result in a row."""
-
-    LIMIT = 3
-
-    def __init__(self) -> None:
-        self._call: tuple[str, str] | None = None
-        self._result = ""
-        self._count = 0
-
-    def note(self, call: Call, text: str) -> None:
-        key = key_of(call)
-        if self.blocks(call):
-            return  # the error for a blocked call is not a result of it
-        same = key == self._call and text == self._result
-        self._call, self._result, self._count = key, text, self._count + 1 if same else 1
-
-    def blocks(self, call: Call) -> bool:
-        return self._count >= self.LIMIT and key_of(call) == self._call
-
-
-def key_of(call: Call) -> tuple[str, str]:
-    """What makes two calls the same: tool and arguments, compared as JSON values."""
-    import json
-
-    return call.name, call.raw if call.arguments is None else json.dumps(call.arguments, sort_keys=True)

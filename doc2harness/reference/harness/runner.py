@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from . import approvals
-from .conversation import Conversation, key_of
+from .calls import key_of
+from .conversation import Conversation
 from .schema import problem
 from .types import Call, Interrupted, Stop, Tool, ToolError
 
@@ -142,5 +143,5 @@ def _without_nulls(value: Any, schema: Mapping[str, Any]) -> Any:
     return {
         name: _without_nulls(item, properties.get(name) or {})
         for name, item in value.items()
-        if item is not None or name in required
+        if item is not None or name in required or name not in properties
     }

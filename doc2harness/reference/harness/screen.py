@@ -56,13 +56,12 @@ class Screen:
 
 def layout(label: str, text: str, cursor: int, width: int) -> tuple[list[str], int, int]:
     """The rows of an area, and row and column of the cursor. Rows are broken here, never by the terminal."""
-    rows, column, place = [""], 0, (0, 0)
-    for index, sign in enumerate(f"{label}{text}\0"):
+    rows, column = [""], 0
+    place = (0, 0)
+    for index, typed in enumerate(label + text):
         if index == len(label) + cursor:
             place = (len(rows) - 1, column)
-        if sign == "\0":
-            break
-        sign = plain(sign)
+        sign = plain(typed)
         size = _size(sign)
         if sign == "\n" or column + size > width - 1:
             rows.append("")
@@ -70,6 +69,8 @@ def layout(label: str, text: str, cursor: int, width: int) -> tuple[list[str], i
         if sign != "\n":
             rows[-1] += sign
             column += size
+    if cursor == len(text):
+        place = (len(rows) - 1, column)
     return rows, *place
 
 
@@ -79,7 +80,6 @@ def plain(text: str) -> str:
     return _CONTROL.sub(lambda sign: f"^{chr(ord(sign[0]) % 32 + 64)}", text)
 
 
-def _size(sign: str) -> int:
-    if unicodedata.combining(sign):
-        return 0
-    return sum(2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in sign)
+def _size(text: str) -> int:
+    """Columns that the text takes."""
+    return sum(0 if unicodedata.combining(sign) else 1 + (unicodedata.east_asian_width(sign) in "WF") for sign in text)
