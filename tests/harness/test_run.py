@@ -131,6 +131,13 @@ def test_a_failed_control_gates_its_cases(namespaces: Provider, tmp_path: Path) 
     assert said["controls_failed"][0]["control"] == "g/power"
 
 
+def test_the_end_of_a_trace_is_told(namespaces: Provider, tmp_path: Path) -> None:
+    cases = make_cases(tmp_path / "cases", group("g", {"a": "raise ValueError('broken here')"}))
+    done = evaluate(namespaces, make_tree(tmp_path / "tree"), cases, tmp_path / "s")
+    note = "note: a trace on the standard error of main ends: ValueError: broken here"
+    assert done.cases[0].reasons == ("exit: wanted 0; saw 1", note)
+
+
 def test_shards_together_are_the_whole_and_merge(namespaces: Provider, tmp_path: Path) -> None:
     tree = make_tree(tmp_path / "tree")
     for name in "abcde":

@@ -63,7 +63,7 @@ def evaluate(
         None, "-k", envvar="TRIATHLON_K", help="Only cases with this in id, kind or clauses; a,b is or, !a is not."
     ),
     names: list[str] = typer.Option(
-        [], "--case", envvar="TRIATHLON_CASE", help="A case, group or category; repeatable."
+        [], "--case", metavar="ID", envvar="TRIATHLON_CASE", help="Only this case or group; repeatable."
     ),
     limit: int | None = typer.Option(
         None, "--limit", min=1, envvar="TRIATHLON_LIMIT", help="Only the first so many cases."

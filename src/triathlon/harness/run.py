@@ -21,6 +21,7 @@ from triathlon import protocol
 from triathlon.errors import NothingToDo, SandboxUnavailable, TriathlonError
 from triathlon.harness.candidate import Candidate
 from triathlon.harness.case import Case, Suite
+from triathlon.harness.channels import Channels
 from triathlon.harness.drive import drive
 from triathlon.harness.fresh import Fresh
 from triathlon.harness.install import Installed, install, root_hash
@@ -317,7 +318,7 @@ def _worker(plan: Plan, installed: Installed) -> Callable[[Job], Outcome]:
             kind=case.kind or "control",
             passed=not findings,
             late=bool(findings) and only_late(findings, channels),
-            reasons=tuple(str(finding) for finding in findings),
+            reasons=(*map(str, findings), *(last_words(channels) if findings else ())),
             findings=tuple(vars(finding) for finding in findings),
             seconds=round(time.monotonic() - began, 4),
             cpu_s=round(channels.usage.cpu_s, 4),
@@ -330,6 +331,16 @@ def _worker(plan: Plan, installed: Installed) -> Callable[[Job], Outcome]:
         return Outcome(job, row, pack(channels, plan.protocol["channels.max_bytes"]))
 
     return work
+
+
+def last_words(channels: Channels) -> list[str]:
+    """What helps to understand a failure and is none itself: the last line of a trace on standard error."""
+    said = []
+    for name, output in channels.outputs.items():
+        lines = output.stderr_text.strip().splitlines()
+        if any(line.startswith("Traceback (most recent call last)") for line in lines):
+            said.append(f"note: a trace on the standard error of {name} ends: {lines[-1][:300]}")
+    return said
 
 
 def limits_of(numbers: Protocol) -> Limits:
