@@ -26,18 +26,23 @@ def groups_of(pid: int) -> list[str]:
     return [group.name for folder in folders for group in folder.glob(f"box-{pid}-*")]
 
 
+def ours(folder: Path) -> list[str]:
+    """What this process has made in the cache."""
+    return sorted(path.name for path in folder.glob(f"*-{cache.mark()}-*"))
+
+
 def test_two_hundred_sandboxes_leave_nothing(made: Namespaces) -> None:
     with made.open(BoxSpec()) as box:
         box.exec(["true"])
     mounts = Path("/proc/self/mountinfo").read_text()
-    place = sorted(path.name for path in made.cache.iterdir() if path.name.startswith(("new-", "plain-")))
+    place = ours(made.cache)
     before = descriptors(), threading.active_count()
     for _ in range(200):
         with made.open(BoxSpec()) as box:
             assert box.start(["sh", "-c", "setsid sleep 60 & exit 4"]).wait(30) == 4
     assert (descriptors(), threading.active_count()) == before
     assert Path("/proc/self/mountinfo").read_text() == mounts
-    assert sorted(path.name for path in made.cache.iterdir() if path.name.startswith(("new-", "plain-"))) == place
+    assert ours(made.cache) == place
     assert groups_of(os.getpid()) == []
     helper = made._helper.pid
     assert soon(lambda: children(helper) == [])

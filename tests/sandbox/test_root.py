@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Mapping
@@ -16,6 +15,7 @@ from triathlon.sandbox import cache
 from triathlon.sandbox.namespaces import Namespaces
 from triathlon.sandbox.namespaces.sandbox import Box
 from triathlon.sandbox.root import Root, build, listed, listed_root
+from triathlon.sandbox.root.collect import Collection
 from triathlon.sandbox.root.interpreter import Interpreter, interpreters
 
 
@@ -82,29 +82,49 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_made_once_and_again_when_a_source_changes(own_cache: Path) -> None:
+def test_a_root_is_small_and_without_packages(own_cache: Path) -> None:
+    root = listed_root(lambda root: {"git": "1"})
+    assert (root.path / "usr/bin/git").exists()
+    assert sum(path.stat().st_size for path in root.path.rglob("*") if not path.is_symlink()) < 150 << 20
+    assert not [path for path in root.path.rglob("*") if path.name in ("site-packages", "dist-packages")]
+    assert not list(own_cache.glob("new-*"))
+
+
+@pytest.fixture
+def quick_copy(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Roots of one file; returns that file, the source of all of them."""
+    source = own_cache / "source"
+    source.write_text("1")
+
+    def copy(found: Interpreter, new: Path, owner: int | None) -> Collection:
+        collection = Collection(new)
+        collection.sources.append(str(source))
+        return collection
+
+    monkeypatch.setattr(build, "_copy", copy)
+    return source
+
+
+def test_made_once_and_again_when_a_source_changes(quick_copy: Path) -> None:
     trials: list[Root] = []
 
     def trial(root: Root) -> Mapping[str, str]:
         trials.append(root)
-        assert (root.path / "usr/bin/git").exists()
         return {"git": str(len(trials))}
 
     first = listed_root(trial)
     assert listed_root(trial) == first
     assert len(trials) == 1
-    assert sum(path.stat().st_size for path in first.path.rglob("*") if not path.is_symlink()) < 150 << 20
-    assert not [path for path in first.path.rglob("*") if path.name in ("site-packages", "dist-packages")]
-    index = next(own_cache.glob("index-*.json"))
-    known = json.loads(index.read_text())
-    changed = next(iter(known["sources"]))
-    known["sources"][changed][1] += 1
-    index.write_text(json.dumps(known))
+    quick_copy.write_text("22")
     assert listed_root(trial).fingerprint["git"] == "2"
-    assert not list(own_cache.glob("new-*"))
+    quick_copy.unlink()
+    quick_copy.write_text("1")
+    assert listed_root(trial).fingerprint["git"] == "3"
+    assert first.path.exists()  # somebody may still use it
+    assert not list(quick_copy.parent.glob("new-*"))
 
 
-def test_an_interpreter_that_fails_inside_is_passed_over(own_cache: Path) -> None:
+def test_an_interpreter_that_fails_inside_is_passed_over(quick_copy: Path) -> None:
     tried: list[str] = []
 
     def trial(root: Root) -> Mapping[str, str] | str:
@@ -114,7 +134,7 @@ def test_an_interpreter_that_fails_inside_is_passed_over(own_cache: Path) -> Non
     with pytest.raises(SandboxUnavailable, match=r"no interpreter works.*no module named ssl"):
         listed_root(trial)
     assert len(tried) == len(list(interpreters()))
-    assert not list(own_cache.glob("root-*")) + list(own_cache.glob("new-*"))
+    assert not [*quick_copy.parent.glob("root-*"), *quick_copy.parent.glob("new-*")]
 
 
 def test_what_is_missing_on_the_host_is_named(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:

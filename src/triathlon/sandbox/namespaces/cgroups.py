@@ -55,7 +55,6 @@ class Group:
 
     def remove(self) -> None:
         """Remove the group once its last process is gone (it may look busy for a moment)."""
-        self.usage()
         for folder in self.folders:
             _remove(folder)
 
