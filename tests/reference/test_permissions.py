@@ -301,14 +301,19 @@ def test_ordinary_removals_are_not_guarded(command: str, bash: Callable[..., str
 
 
 def test_redirects_are_writes(bash: Callable[..., str]) -> None:
-    assert bash("ls > x", "accept-edits") == "allow"
-    assert bash("ls > in/x", "accept-edits") == "allow"
-    assert bash("ls > out/x", "accept-edits") == "ask"
-    assert bash("ls > ../x", "accept-edits") == "ask"
-    assert bash("ls > .git/x", "accept-edits") == "ask"
-    assert bash("ls > $X", "accept-edits") == "ask"
-    assert bash("touch y > x", "accept-edits") == "ask"
-    assert bash("cd sub; ls > ../x", "accept-edits") == "ask"
+    inside = ["edit(/**)"]
+    assert bash("ls > x", allow=inside) == "allow"
+    assert bash("ls > in/x", allow=["edit(in/x)", "edit(real/x)"]) == "allow"
+    assert bash("ls > in/x", allow=["edit(in/x)"]) == "ask"
+    assert bash("ls > out/x", allow=["edit(out/**)"]) == "ask"
+    assert bash("ls > out/x", allow=["edit(**)"]) == "allow"
+    assert bash("ls > .git/x", allow=inside) == "ask"
+    assert bash("ls > $X", allow=inside) == "ask"
+    assert bash("touch y > x", allow=inside) == "ask"
+    assert bash("cd sub; ls > x", allow=["edit(sub/x)"]) == "ask"
+    assert bash("cd sub && ls > x", allow=["edit(sub/x)"]) == "allow"
+    assert bash("ls > x", "accept-edits") == "ask"
+    assert bash("ls > x", allow=["bash", "write"]) == "ask"
     assert bash("ls > x", "plan", allow=["edit(x)"]) == "deny"
     assert bash("(ls; ls) > x") == "ask"
 

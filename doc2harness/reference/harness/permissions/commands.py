@@ -99,7 +99,7 @@ class CommandNeeds:
             return
         if text is None or (part.places is None and not text.startswith("/")):
             yield Need(
-                "write",
+                "",
                 "edit",
                 redirect.target.source,
                 changes=True,
@@ -107,7 +107,7 @@ class CommandNeeds:
             )
             return
         for base in part.places or ("/",):
-            yield from self.place.writes("write", text, base)
+            yield from self.place.writes("", text, base)
 
     def _files(self, part: Part) -> Iterator[Need]:
         """The files that a command names: only deny and ask rules, and protected places, have a say in them."""

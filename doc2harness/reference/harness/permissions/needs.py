@@ -18,9 +18,9 @@ AT_ONCE = frozenset({"todo", "task", "skill", "ask", "exit_plan", "bash_output",
 class Need(NamedTuple):
     """One thing a call needs. The engine asks of each what the rules and the mode say.
 
-    `tool`: whose bare rules count; nothing for a file that a shell command names. `family`: whose patterns count
-    (`bash fetch task skill read edit glob grep`). `texts` or `path` are what deny and ask patterns are matched against,
-    `allowed_by` the texts for allow patterns, each with the assignments in front of it.
+    `tool`: whose bare rules count; nothing for a file that a shell command names or redirects to. `family`: whose
+    patterns count (`bash fetch task skill read edit glob grep`). `texts` or `path` are what deny and ask patterns are
+    matched against, `allowed_by` the texts for allow patterns, each with the assignments in front of it.
     """
 
     tool: str
@@ -82,7 +82,7 @@ class Place(NamedTuple):
             yield Need(tool, tool, form, path=form, save=f"{tool}({escaped(form)})", at_once=inside)
 
     def writes(self, tool: str, path: str, base: str) -> Iterator[Need]:
-        """A write by a file tool or a redirect."""
+        """A write by a file tool, or by a redirect, for which `tool` is empty and `accept-edits` is no reason."""
         for form in forms(path, base):
             yield Need(
                 tool,
@@ -91,7 +91,7 @@ class Place(NamedTuple):
                 path=form,
                 save=f"edit({escaped(form)})",
                 changes=True,
-                edits_inside=self.roots.hold(form),
+                edits_inside=bool(tool) and self.roots.hold(form),
                 protected=self.roots.protect(form),
             )
 
