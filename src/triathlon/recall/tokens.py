@@ -40,8 +40,8 @@ class Encoded:
 
     def first_after(self, char: int) -> int:
         """Index after the last token that has a part before `char`: the tokens of text[:char] end there."""
-        low = int(np.searchsorted(self.end, char, side="left"))
-        return low + 1 if low < len(self.ids) else len(self.ids)
+        low = int(np.searchsorted(self.end, char, side="left"))  # first token that ends at the character or behind it
+        return low + 1 if low < len(self.ids) and self.start[low] < char else low
 
     def offsets(self, low: int = 0, high: int | None = None) -> list[tuple[int | None, int]]:
         """(start, end) of the tokens in [low, high), start None where a token begins at no character."""

@@ -61,9 +61,12 @@ def cut(text: str, tokens: int, tokenizer: Tokenizer) -> tuple[str, Encoded]:
     if len(whole) < tokens:
         raise UsageError(f"a text has {len(whole)} tokens, {tokens} are needed")
     end = int(whole.end[tokens - 1])
-    tried = [end, *(end + d for step in range(1, 40) for d in (step, -step))]
-    for at in tried:
-        if 0 < at <= len(text) and not _splits(text, at):
+    anchor = max(whole.lead, tokens - 200)  # only what is behind it is tokenized again to find a cut
+    while anchor > whole.lead and whole.start[anchor] < 0:
+        anchor -= 1
+    begin = int(whole.start[anchor]) if anchor > whole.lead else 0
+    for at in (end, *(end + d for step in range(1, 40) for d in (step, -step))):
+        if begin < at <= len(text) and not _splits(text, at) and anchor + tokenizer.count(text[begin:at]) == tokens:
             encoded = tokenizer.encode(text[:at])
             if len(encoded) == tokens:
                 return text[:at], encoded

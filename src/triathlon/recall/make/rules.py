@@ -54,17 +54,16 @@ def choose(fitted: Fitted, pick: random.Random) -> list[Plant]:
 def _options(rule: Rule, placement: str, fitted: Fitted, pick: random.Random) -> list[Plant]:
     places = governed(rule, fitted.text, fitted.marked.actions)
     margin = FAR_TOKENS + 128  # the line's own tokens, and the tail that it pushes out of the text
-    last = len(fitted.encoded) - 160
+    reach = [t for p in places if (t := fitted.encoded.at(p.char)) is not None and t < len(fitted.encoded) - 160]
+    if not reach:
+        return []
+    furthest = max(reach)
     spots = [fitted.marked.system_end] if placement == "system" else fitted.marked.user_ends[1:]
-    fit = []
-    for at in spots:
-        if at is None or at >= len(fitted.text):
-            continue
-        behind = tuple(p for p in places if p.char > at)
-        begin = fitted.encoded.first_after(at)
-        far = [t for p in behind if (t := fitted.encoded.at(p.char)) is not None and begin + margin <= t < last]
-        if far:
-            fit.append(Plant(rule, placement, at, behind))
+    fit = [
+        Plant(rule, placement, at, tuple(p for p in places if p.char > at))
+        for at in spots
+        if at is not None and at < len(fitted.text) and fitted.encoded.first_after(at) + margin <= furthest
+    ]
     return [pick.choice(fit)] if fit else []
 
 
