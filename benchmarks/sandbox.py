@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import resource
 import statistics
+import subprocess
 import sys
 import time
 from dataclasses import asdict, dataclass
@@ -20,9 +21,13 @@ from triathlon.sandbox import BoxSpec, Provider, provider
 
 @dataclass(frozen=True)
 class Cost:
-    """Of one sandbox, in milliseconds: CPU, and the median and the longest wall time."""
+    """Of one sandbox, in milliseconds: CPU, and the median and the longest wall time.
+
+    `bare_ms` is the CPU of a bare `true` in the same run: a loaded machine makes both dearer.
+    """
 
     cpu_ms: float
+    bare_ms: float
     wall_ms: float
     longest_ms: float
     count: int
@@ -42,13 +47,21 @@ def cost(count: int = 50, made: Provider | None = None) -> Cost:
     finally:
         if made is None:
             where.close()
-    return Cost(cpu * 1000, statistics.median(walls) * 1000, max(walls) * 1000, count)
+    return Cost(cpu * 1000, _bare(count) * 1000, statistics.median(walls) * 1000, max(walls) * 1000, count)
 
 
 def _once(where: Provider) -> None:
     with where.open(BoxSpec()) as box:
         if box.start(["true"]).wait(60) != 0:
             raise SystemExit("`true` did not succeed in the sandbox")
+
+
+def _bare(count: int) -> float:
+    before = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    for _ in range(count):
+        subprocess.run(["true"], check=True)
+    after = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    return sum(z.ru_utime + z.ru_stime - a.ru_utime - a.ru_stime for a, z in zip(before, after, strict=True)) / count
 
 
 def _spent(where: Provider) -> float:
