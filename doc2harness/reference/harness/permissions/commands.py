@@ -68,7 +68,7 @@ class CommandNeeds:
         if part.state == "outer":
             return need._replace(changes=False, at_once=True)
         guarded = is_guarded_removal(part.words, part.places, self.place.home, self.place.workspace)
-        need = need._replace(allowed_by=tuple(_allowed(part)), guarded=guarded)
+        need = need._replace(allowed_by=tuple(_allowed(part)), guarded=guarded, save=need.save if part.carried else "")
         if part.cd and part.leads_to is None:
             return need._replace(save="", unknown="the folder it changes to is not known")
         harmless = self._runs_at_once(part)
@@ -79,7 +79,7 @@ class CommandNeeds:
             return False
         roots = self.place.roots
         if part.cd:
-            plain = all(piece.kind == "text" for word in part.words for piece in word.pieces)
+            plain = all(word.literal is not None for word in part.words)
             return plain and all(roots.hold(form) for folder in part.leads_to or () for form in forms(folder, "/"))
         inputs = [redirect.target for redirect in part.redirects if redirect.operator in ("<", "<>")]
         return is_read_only(part.words, part.places, roots) and all(self._is_inside(word, part) for word in inputs)

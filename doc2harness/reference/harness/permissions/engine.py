@@ -164,7 +164,7 @@ class Engine:
 
     def _permits(self, rule: Rule, need: Need) -> bool:
         if need.tool and rule.is_bare_for(need.tool):
-            return not (need.family == "bash" and not need.allowed_by)
+            return True
         if rule.pattern is None:
             return False
         if need.path:
@@ -174,13 +174,11 @@ class Engine:
             return searches and (self._covers(rule, need.path) or self._covers(rule, need.path.rstrip("/") + "/\0"))
         if rule.family != need.family:
             return False
-        return any(_text_permits(rule.pattern, before, text) for before, text in need.allowed_by)
+        return rule.pattern == "*" or any(_text_permits(rule.pattern, before, text) for before, text in need.allowed_by)
 
 
 def _text_permits(pattern: str, assignments: str, text: str) -> bool:
     """Whether an allow pattern means `text` behind just these assignments (PERM-18)."""
-    if pattern == "*":
-        return True
     if not assignments:
         return text_matches(pattern, text)
     before = text_pattern(assignments)

@@ -78,7 +78,7 @@ class Place(NamedTuple):
 
     def _looks(self, tool: str, path: str) -> Iterator[Need]:
         for form in forms(path, self.workspace):
-            inside = self.roots.hold(form) or (tool == "read" and self.outputs.hold(form))
+            inside = self.roots.hold(form) or (tool in ("read", "grep") and self.outputs.hold(form))
             yield Need(tool, tool, form, path=form, save=f"{tool}({escaped(form)})", at_once=inside)
 
     def writes(self, tool: str, path: str, base: str) -> Iterator[Need]:
