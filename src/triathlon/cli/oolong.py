@@ -24,7 +24,7 @@ def root() -> None:
     """Windows of labelled lines, questions whose answer depends on nearly every line."""
 
 
-def _day(text: str | None) -> date | None:
+def day_of(text: str | None) -> date | None:
     if text is None:
         return None
     try:
@@ -43,7 +43,7 @@ def score(
     """Score answers with the official rules, one JSON line for each, in order."""
     from triathlon.oolong import lenient, official
 
-    day = _day(today)
+    day = day_of(today)
     stream = sys.stdin if str(file) == "-" else _open(file)
     bad = 0
     with stream:
@@ -147,7 +147,7 @@ def audit(
     bad: list[BadRow] = []
 
     def rows() -> Any:
-        for row in _read(files):
+        for row in read_rows(files):
             if isinstance(row, BadRow):
                 bad.append(row)
             elif isinstance(row, Row):
@@ -182,7 +182,8 @@ def audit(
         raise CheckFailed(f"{len(findings)} of {counts['rows']} rows have a gold that cannot be trusted")
 
 
-def _read(files: list[Path]) -> Any:
+def read_rows(files: list[Path]) -> Any:
+    """Rows of several files, one after another, what is unreadable as BadRow."""
     from triathlon.oolong.windows import read_file
 
     for path in files:
@@ -207,7 +208,7 @@ def baselines(
 
     sums: dict[str, dict[str, float]] = {name: {"all": 0.0, "unflagged": 0.0} for name in BASELINES}
     count = unflagged = 0
-    for row in _read(files):
+    for row in read_rows(files):
         if not isinstance(row, Row):
             continue
         clean = audit_row(row, list(items(row.context_window_text_with_labels))) is None
@@ -229,3 +230,8 @@ def baselines(
     for name, mean in means.items():
         clean_mean = "-" if mean["unflagged"] is None else f"{100 * mean['unflagged']:.1f} %"
         print(f"{name:15} {100 * (mean['score'] or 0):5.1f} %   without flagged rows {clean_mean}")
+
+
+from triathlon.cli import asking  # noqa: E402  (it adds its commands to `app`)
+
+asking.add_to(app)

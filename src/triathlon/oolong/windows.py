@@ -119,6 +119,19 @@ class RealRow:
     dataset = "dnd"
 
     @property
+    def context_len(self) -> int:
+        """The window's length in tokens, estimated: the data set has no such column."""
+        return len(self.context_window_text) // 4
+
+    @property
+    def task_group(self) -> str:
+        return self.question_type.partition("_")[0]
+
+    @property
+    def task(self) -> str:
+        return self.question_type
+
+    @property
     def key(self) -> str:
         return self.id
 
