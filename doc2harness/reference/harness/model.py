@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
+from . import http11, sse
 from . import reply as replies
-from . import sse
 from .reply import Broken, Reply
 from .types import Cancel, Stop, UsageError
 
 if TYPE_CHECKING:
     import socket
-    from http.client import HTTPConnection, HTTPResponse
 
     from .settings import Settings
 
@@ -39,11 +39,18 @@ class Client:
     """Speaks chat completions to `$HARNESS_BASE_URL`."""
 
     def __init__(self, settings: Settings, base_url: str, key: str, warn: Callable[[str], None], debug: bool) -> None:
+        """UsageError: `base_url` is no address."""
         self.settings = settings
-        self.base_url = base_url.rstrip("/")
+        self.url = urlsplit(base_url.rstrip("/"))
         self.key = key
         self.warn = warn
         self.debug = debug
+        try:
+            right = self.url.scheme in ("http", "https") and self.url.hostname and self.url.port != 0
+        except ValueError:  # the port is no number
+            right = False
+        if not right:
+            raise UsageError(f"HARNESS_BASE_URL is not an http or https address: {base_url}")
 
     @classmethod
     def of_environment(cls, settings: Settings, warn: Callable[[str], None], debug: bool = False) -> Client:
@@ -51,7 +58,7 @@ class Client:
         url = os.environ.get("HARNESS_BASE_URL")
         if not url:
             raise UsageError("HARNESS_BASE_URL is not set: it names the model endpoint")
-        return cls(settings, url, os.environ.get("HARNESS_API_KEY", ""), warn, debug)
+        return cls(settings, url, os.environ.get("HARNESS_API_KEY", "").strip(), warn, debug)
 
     def ask(self, model: str, messages: list[dict[str, Any]], tools: list[dict[str, Any]], cancel: Cancel) -> Reply:
         """Send the conversation and return the whole reply.
@@ -96,41 +103,29 @@ class Client:
 
     def _try(self, body: bytes, cancel: Cancel) -> Reply:
         """One request; Broken if it may be repeated."""
-        import http.client
-
-        connection = self._connection()
-        handle = None
+        sock, handle = None, 0
         try:
-            cancel.wait_for(connection.connect)
-            handle = cancel.on_set(partial(_shut, connection.sock))
-            connection.request("POST", self._path(), body, self._headers())
-            response = connection.getresponse()
+            sock = cancel.wait_for(self._connect)
+            handle = cancel.on_set(partial(_shut, sock))
+            host = self.url.netloc.rpartition("@")[2]
+            response = http11.post(sock, host, f"{self.url.path}/chat/completions", self._headers(), body)
             if not 200 <= response.status < 300:
                 raise self._refusal(response)
-            if response.getheader("Content-Type", "").lower().startswith("text/event-stream"):
-                return replies.from_stream(sse.data(_chunks(response)))
+            if response.header("content-type").lower().startswith("text/event-stream"):
+                return replies.from_stream(sse.data(response.chunks()))
             return replies.from_body(response.read())
         except TimeoutError as error:
             raise Broken(f"the endpoint was silent for {self.settings.stream_idle_timeout:g} s") from error
-        except (OSError, http.client.HTTPException) as error:
-            raise Broken(f"the connection broke ({type(error).__name__}: {error})") from error
+        except (OSError, http11.BadAnswer) as error:
+            raise Broken(f"the connection broke: {error}") from error
         finally:
-            if handle is not None:
-                cancel.forget(handle)
-            connection.close()
+            cancel.forget(handle)
+            if sock is not None:
+                sock.close()
 
-    def _connection(self) -> HTTPConnection:
-        import http.client
-        from urllib.parse import urlsplit
-
-        url = urlsplit(self.base_url)
-        kind = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
-        return kind(url.hostname or "", url.port, timeout=self.settings.stream_idle_timeout)
-
-    def _path(self) -> str:
-        from urllib.parse import urlsplit
-
-        return urlsplit(self.base_url).path + "/chat/completions"
+    def _connect(self) -> socket.socket:
+        url = self.url
+        return http11.connect(url.scheme, url.hostname or "", url.port, self.settings.stream_idle_timeout)
 
     def _headers(self) -> dict[str, str]:
         headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
@@ -138,7 +133,7 @@ class Client:
             headers["Authorization"] = f"Bearer {self.key}"
         return headers
 
-    def _refusal(self, response: HTTPResponse) -> Exception:
+    def _refusal(self, response: http11.Response) -> Exception:
         """What an answer that is no 2xx means: try again, give up, or make room."""
         text = response.read().decode("utf-8", "replace").strip()
         code, message = None, text[:500]
@@ -152,18 +147,15 @@ class Client:
         if self.key:
             said = said.replace(self.key, "***")
         if response.status in RETRIED:
-            return Broken(said, _retry_after(response.getheader("Retry-After")))
+            return Broken(said, _retry_after(response.header("retry-after")))
         if response.status == 400 and code == "context_length_exceeded":
             return Overflow(said)
         return ModelError(said)
 
 
-def _retry_after(value: str | None) -> float:
-    """The least wait in seconds; the header's date form is not one of our promises and counts as none."""
-    try:
-        return max(0.0, float(value or 0))
-    except ValueError:
-        return 0.0
+def _retry_after(value: str) -> float:
+    """The least wait in seconds; other forms than a number of seconds are ignored."""
+    return float(value) if value.replace(".", "", 1).isdecimal() else 0.0
 
 
 def _has_surrogate(text: str) -> bool:
@@ -183,11 +175,6 @@ def _clean(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _clean(item) for key, item in value.items()}
     return value
-
-
-def _chunks(response: HTTPResponse) -> Iterator[bytes]:
-    while chunk := response.read1(65536):
-        yield chunk
 
 
 def _shut(sock: socket.socket) -> None:

@@ -1,11 +1,11 @@
-"""The commands that talk to no model: `sessions`, `rewind`, `config show`."""
+"""The commands that talk to no model: `sessions`, `rewind`, `config show`, `--help`, `--version`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from . import output, sessions
-from .options import Options
+from . import __version__, output, sessions
+from .options import Options, help_text
 from .output import Output
 from .sources import state_folder
 from .types import Cancel
@@ -18,7 +18,9 @@ def run(options: Options) -> int:
     if options.command == "rewind":
         return _rewind(options, out, state)
     text = ""
-    if options.command == "config show":
+    if options.command in ("version", "help"):
+        text = f"harness {__version__}" if options.command == "version" else help_text()
+    elif options.command == "config show":
         text = _config(options, state)
     elif options.command == "sessions list":
         text = sessions.listing(state, options.json)
