@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from harness.permissions.engine import Engine
 from harness.permissions.rules import parse, path_pattern, text_matches
-from harness.types import Decision, UsageError
+from harness.types import Decision, ToolError, UsageError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -371,6 +371,14 @@ def test_protected_places(path: str, judge: Callable[..., str]) -> None:
 @pytest.mark.parametrize("path", [".gitignore", ".github/x", "sub/bashrc", "git/x"])
 def test_ordinary_places(path: str, judge: Callable[..., str]) -> None:
     assert judge("write", path, "accept-edits") == "allow"
+
+
+@pytest.mark.parametrize("tool", ["read", "write", "edit", "multi_edit", "glob", "grep"])
+def test_paths_that_cannot_be_one(tool: str, judge: Callable[..., str]) -> None:
+    with pytest.raises(ToolError, match="nul"):
+        judge(tool, {"path": "a\0b", "pattern": "x"})
+    with pytest.raises(ToolError, match="nul"):
+        judge("glob", {"pattern": "a\0/*"})
 
 
 def test_searches(judge: Callable[..., str], engine: Callable[..., Engine], workspace: Path) -> None:

@@ -79,16 +79,17 @@ class Engine:
     def decide(self, tool: str, arguments: Mapping[str, Any], cwd: Path) -> Decision:
         """Judge a call whose arguments are right: each thing it needs, and the strictest answer counts.
 
-        `cwd` is the folder in which a shell command would start.
+        `cwd` is the folder in which a shell command would start. ToolError: a path that cannot be one.
         """
-        from harness.textfile import locate
+        from harness.textfile import check_path, locate
 
         if bare := next((rule for rule in self._deny if rule.is_bare_for(tool)), None):
             return Decision("deny", f"deny rule {bare.source}", bare.source)
 
         def used(path: str) -> str:
-            return str(locate(path, Path(self._workspace)).written)
+            return str(locate(path, Path(self._workspace), exact=tool == "write").written)
 
+        check_path(arguments["pattern"] if tool == "glob" else "")
         needs = self._place.needs(tool, arguments, start_folder(cwd, self._place.roots, Path(self._workspace)), used)
         answers = [(need, *self._judge(need)) for need in needs]
         need, verdict, reason, rule = max(answers, key=lambda answer: _STRICTNESS[answer[1]])

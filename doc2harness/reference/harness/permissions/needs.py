@@ -55,8 +55,7 @@ class Place(NamedTuple):
 
             return list(CommandNeeds(self, arguments["command"], str(cwd)).needs())
         if tool in EDIT_TOOLS:
-            path = arguments["path"] if tool == "write" else locate(arguments["path"])
-            return list(self.writes(tool, path, self.workspace))
+            return list(self.writes(tool, locate(arguments["path"]), self.workspace))
         if tool in ("read", "glob", "grep"):
             return list(self._looks(tool, _searched(tool, arguments, locate)))
         if tool in ("fetch", "task", "skill"):
