@@ -56,7 +56,10 @@ class Journal:
         self.handle.write(json.dumps(value, allow_nan=False) + "\n")
         self.handle.flush()
 
-    def close(self) -> None:
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         """Stop writing; the file stays until the output it leads to is written."""
         if self.path is not None:
             self.handle.close()

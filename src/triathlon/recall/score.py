@@ -118,22 +118,21 @@ def run(
         parts=[f"{options.shard[0]}/{options.shard[1]}"] if options.shard else [],
     )
     header = {**vars(scores), "records": None}
-    kept = Journal(journal, header, resume)
     ties = 0
-    for count, name in enumerate(names):
-        found = kept.get(name)
-        if found is None:
-            records, tied = _read_unit(backend, units[name])
-            found = {"records": records, "ties": tied}
-            kept.put(name, found)
-        scores.records += found["records"]
-        ties += found["ties"]
-        if progress:
-            progress(count + 1, len(names))
+    with Journal(journal, header, resume) as kept:
+        for count, name in enumerate(names):
+            found = kept.get(name)
+            if found is None:
+                records, tied = _read_unit(backend, units[name])
+                found = {"records": records, "ties": tied}
+                kept.put(name, found)
+            scores.records += found["records"]
+            ties += found["ties"]
+            if progress:
+                progress(count + 1, len(names))
     scores.records = sorted_records(scores.records)
     extra: dict[str, Any] = {"ties": ties, "units": len(names)}
     extra["check"] = check(backend, [p for n in names for p in units[n]], scores, options) if options.check else None
-    kept.close()
     return scores, extra
 
 
