@@ -284,7 +284,10 @@ def test_an_agent_that_raises_fails_the_case_with_the_reason(case) -> None:  # t
     run: {driver: api, prompt: raise}
     expect: {exit: 0}
 """)
-    assert result.reasons == ("run: Agent.run for main raised RuntimeError: broken agent",)
+    assert result.reasons == (
+        "run: Agent.run for main raised RuntimeError: broken agent",
+        "note: a trace on the standard error of main ends: RuntimeError: broken agent",
+    )
     result = case("""
     run: {driver: api, prompt: x, settings: {refuse: true}}
     expect: {exit: 0}

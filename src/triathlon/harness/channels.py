@@ -90,6 +90,8 @@ class Channels:
     """Wall seconds from start to exit, by process name; `http` and `call` names too."""
     problems: list[str] = field(default_factory=list)
     """Each alone fails the case: script problems, a deadline, a candidate that broke the driver's terms."""
+    notes: list[str] = field(default_factory=list)
+    """Remarks that are no failure by themselves and may explain one."""
     late: bool = False
     """A deadline passed, and whatever else went wrong can have come from that."""
     usage: Spent = field(default_factory=Spent)

@@ -334,12 +334,15 @@ def _worker(plan: Plan, installed: Installed) -> Callable[[Job], Outcome]:
 
 
 def last_words(channels: Channels) -> list[str]:
-    """What helps to understand a failure and is none itself: the last line of a trace on standard error."""
-    said = []
+    """What helps to understand a failure and is none itself: the last line of a trace, memory that ran out."""
+    said = [f"note: {note}" for note in channels.notes]
+    if channels.usage.oom:
+        said.append("note: the memory limit was reached, and something was killed for it")
     for name, output in channels.outputs.items():
-        lines = output.stderr_text.strip().splitlines()
-        if any(line.startswith("Traceback (most recent call last)") for line in lines):
-            said.append(f"note: a trace on the standard error of {name} ends: {lines[-1][:300]}")
+        _, trace, rest = output.stderr_text.rpartition("Traceback (most recent call last):\n")
+        ends = next((line for line in rest.splitlines() if not line.startswith(" ")), None)
+        if trace and ends is not None:
+            said.append(f"note: a trace on the standard error of {name} ends: {ends[:300]}")
     return said
 
 

@@ -59,6 +59,7 @@ class Stage:
         """Wall seconds of `call` steps, by name."""
         self.released: set[str] = set()
         self.pump = Pump()
+        self.web: WebServer | None = None
         self._installed = installed
         self.installs_itself = any(step.install for step in case.steps)
         """It installs the tree anew, in this sandbox, instead of standing on the installed layer."""
@@ -101,7 +102,8 @@ class Stage:
         self._spent_by_us = self.box.usage().cpu_seconds if ours else 0.0
         self.laid_out = collect(self.box, self.places, self.max_bytes)
         self.model = ScriptedModel(self.case.script, self.box.listeners[0], act=act, fill=self.fresh.fill)
-        self.web = WebServer(setup.web, self.box.listeners[1]) if setup.web else None
+        if setup.web:
+            self.web = WebServer(setup.web, self.box.listeners[1])
         for server in self._servers():
             server.start()
 
@@ -242,6 +244,7 @@ class Stage:
             files=files,
             laid_out=self.laid_out,
             problems=[*self.problems, *self.model.problems],
+            notes=list(self.model.notes),
             late=self.late and all(problem.startswith("left over: ") for problem in self.model.problems),
             places=dict(self.places),
         )

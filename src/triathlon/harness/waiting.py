@@ -48,8 +48,8 @@ def finish(stage: Stage, name: str, until: float) -> None:
     if running.calls:
         running.close_stdin(stage.pump)
     _look(stage, lambda: running.ended is not None, f"{name} had not ended", until)
-    # What it wrote last may still be on its way; a child that outlives it and holds the pipe is not waited for.
-    stage.pump.drain(running.sinks, 0.1)
+    # What it wrote last may still be on its way; a child that outlives it and holds the pipe is not waited for long.
+    stage.pump.drain(running.sinks, 1.0)
 
 
 def matching(stage: Stage, path: str) -> list[str]:
