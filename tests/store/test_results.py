@@ -142,7 +142,8 @@ def test_merge_takes_what_is_missing_and_the_newer_of_two(tmp_path: Path) -> Non
 def test_runs_are_listed_with_their_counts(tmp_path: Path) -> None:
     with Store(tmp_path / "s") as store:
         store.put(row(), {})
-        store.put(row(repetition=2, passed=False), {})
+        store.put(row(repetition=2, passed=True), {})
+        store.put(row(repetition=2, attempt=1, passed=False), {})
         store.put(replace(row(case="c"), kind="control"), {})
         store.put(row(seed=5), {})
         runs = store.runs()

@@ -134,12 +134,18 @@ class Store:
         return {name: zlib.decompress(body) for name, body in found}
 
     def runs(self) -> list[dict[str, Any]]:
-        """One object per candidate, spec, suite, runner, protocol, provider, root and seed that the store knows."""
+        """One object per candidate, spec, suite, runner, protocol, provider, root and seed that the store knows.
+
+        A case that was run once more counts with its last attempt.
+        """
         group = ("candidate", "tree", "spec", "suite", "runner", "protocol", "provider", "root", "seed")
         listed = ", ".join(f'"{name}"' for name in group)
+        same = ", ".join(f'"{name}"' for name in KEY[:-1])
         found = self._db.execute(
             f"SELECT {listed}, count(*), sum(kind != 'control'), sum(kind != 'control' AND passed),"
-            f" max(repetition), min(started), max(started) FROM rows GROUP BY {listed} ORDER BY max(started), tree"
+            " max(repetition), min(started), max(started)"
+            f" FROM (SELECT *, max(attempt) OVER (PARTITION BY {same}) AS last FROM rows) WHERE attempt = last"
+            f" GROUP BY {listed} ORDER BY max(started), tree"
         )
         names = (*group, "rows", "case_rows", "case_rows_passed", "repetitions", "first", "last")
         return [dict(zip(names, values, strict=True)) for values in found]
