@@ -2,9 +2,9 @@
 
     python benchmarks/recall.py [--quick] [--threads 1,2] [--lengths 2048,4096] [--models smollm2,big] [--json OUT]
 
-naive: whole sequences, full logits, one at a time. shared: the text without the rule read once a context, full logits.
-ours: the trie, the head on the asked rows. bound: tokens in the trie times the measured rate of one plain forward pass of
-that length without a head. The workload is rules: 2 contexts x 5 items, with and without, rule at 12 % or 40 %, two
+naive: whole sequences, full logits, one at a time. shared: the text without the rule read once a context, full
+logits. ours: the trie, the head on the asked rows. bound: tokens in the trie times the measured rate of one plain
+forward pass of that length without a head. The workload is rules: 2 contexts x 5 items, with and without, rule at 12 % or 40 %, two
 targets an item. Every variant runs in a process of its own, so that its peak of resident memory is its own; CPU seconds
 are user + system of that process, without loading. `big` is a random small model with a vocabulary of 248,320.
 """

@@ -123,8 +123,9 @@ def merge(files: Sequence[Scores], names: Sequence[str]) -> Scores:
         if same != (first.mode, first.tokenizer, first.limit, first.thresholds, first.data, first.engine):
             raise UsageError(f"{name} and {names[0]} are not parts of one run (mode, tokenizer, engine, limit or data)")
         for record in scores.records:
-            if records.setdefault(target_of(record), record) is not record:
+            if target_of(record) in records:
                 raise UsageError(f"{name}: target {'/'.join(map(str, target_of(record)))} is in two of the files")
+            records[target_of(record)] = record
         parts += scores.parts
     count = {p.split("/")[1] for p in parts}
     if parts and (
