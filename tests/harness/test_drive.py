@@ -293,6 +293,7 @@ def test_an_agent_that_raises_fails_the_case_with_the_reason(case) -> None:  # t
     expect: {exit: 0}
 """)
     assert "run: Agent(...) raised ValueError: refused to be made" in result.reasons
+    assert "run: Agent.run for main raised RuntimeError: no Agent was made" in result.reasons
 
 
 def test_the_serve_driver_asks_over_http(case) -> None:  # type: ignore[no-untyped-def]

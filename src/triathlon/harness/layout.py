@@ -97,13 +97,11 @@ def _json(value: Any) -> bytes:
 def _stub(stub: Stub, folder: str) -> bytes:
     if stub.script is not None:
         return stub.script.encode("utf-8", "surrogateescape")
-    told = {
-        "log": None if stub.log is None else posixpath.join(folder, stub.log),
-        "says": stub.says,
-        "errs": stub.errs,
-        "exit": stub.exit,
-    }
-    return inside.text("stub").replace("TOLD = {}", f"TOLD = {told!r}", 1).encode()
+    log = None if stub.log is None else posixpath.join(folder, stub.log)
+    lines = inside.text("stub").splitlines()
+    at = next(number for number, line in enumerate(lines) if "# TOLD" in line)
+    lines[at] = f"LOG, SAYS, ERRS, EXIT = {log!r}, {stub.says!r}, {stub.errs!r}, {stub.exit!r}"
+    return "\n".join(lines).encode()
 
 
 def _servers(box: Sandbox, places: Mapping[str, str], servers: Mapping[str, Server]) -> None:

@@ -159,9 +159,8 @@ class Stage:
         finally:
             for fd in theirs:
                 os.close(fd)
-        sinks = [Sink(self.max_bytes), Sink(self.max_bytes)]
-        running = Running(order.name, process, *sinks, stdout_fd=outs[0][0])
-        for (reading, _), sink in zip(outs, sinks, strict=True):
+        running = Running(order.name, process, Sink(self.max_bytes), Sink(self.max_bytes), stdout_fd=outs[0][0])
+        for (reading, _), sink in zip(outs, running.sinks, strict=True):
             self.pump.read(reading, sink)
         self._feed(running, order.stdin, feed)
         return running

@@ -8,12 +8,15 @@ import json
 import os
 import sys
 import traceback
+from collections.abc import Callable
+from typing import Any
 
 answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
 os.dup2(2, 1)
+agents: list[Any] = []
 
 
-def say(**answer):
+def say(**answer: Any) -> None:
     try:
         line = json.dumps(answer)
     except (TypeError, ValueError) as error:
@@ -22,7 +25,7 @@ def say(**answer):
     answers.flush()
 
 
-def guarded(action):
+def guarded(action: Callable[[], Any]) -> None:
     try:
         say(ok=action())
     except BaseException as error:
@@ -32,17 +35,19 @@ def guarded(action):
             raise
 
 
-def make(order):
-    global agent
-    from harness import Agent
+def make(order: dict[str, Any]) -> None:
+    from harness import Agent  # type: ignore[import-not-found]  # the candidate's
 
-    agent = Agent(workspace=order["workspace"], **order["settings"])
+    agents.append(Agent(workspace=order["workspace"], **order["settings"]))
 
 
-agent = None
+def run(order: dict[str, Any]) -> Any:
+    if not agents:
+        raise RuntimeError("no Agent was made")
+    return agents[0].run(order["run"])
+
+
 for line in sys.stdin:
     order = json.loads(line)
-    if "run" in order:
-        guarded(lambda prompt=order["run"]: agent.run(prompt))
-    else:
-        guarded(lambda order=order: make(order))
+    action = run if "run" in order else make
+    guarded(lambda action=action, order=order: action(order))  # type: ignore[misc]

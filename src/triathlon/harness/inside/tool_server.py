@@ -8,9 +8,10 @@ import json
 import os
 import sys
 import time
+from typing import Any
 
 
-def main(config):
+def main(config: dict[str, Any]) -> None:
     behaviour, tools = config["behaviour"], config["tools"]
     if behaviour == "crash":
         sys.exit("tool server: crashed, as it was told to")
@@ -31,7 +32,7 @@ def main(config):
         answer(message["id"], reply(config, behaviour, tools, message))
 
 
-def reply(config, behaviour, tools, message):
+def reply(config: dict[str, Any], behaviour: str, tools: dict[str, Any], message: dict[str, Any]) -> dict[str, Any]:
     method, params = message.get("method"), message.get("params") or {}
     if method == "initialize":
         version = params.get("protocolVersion", "2025-03-26")
@@ -50,8 +51,8 @@ def reply(config, behaviour, tools, message):
     return {"error": {"code": -32601, "message": f"no such method: {method}"}}
 
 
-def call(behaviour, tools, params):
-    tool = tools.get(params.get("name"))
+def call(behaviour: str, tools: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
+    tool = tools.get(str(params.get("name")))
     if tool is None:
         return {"error": {"code": -32602, "message": f"no such tool: {params.get('name')}"}}
     if behaviour == "crash_on_call":
@@ -62,7 +63,7 @@ def call(behaviour, tools, params):
     return {"result": {"content": [{"type": "text", "text": tool["says"]}], "isError": tool["error"]}}
 
 
-def answer(number, body):
+def answer(number: Any, body: dict[str, Any]) -> None:
     print(json.dumps({"jsonrpc": "2.0", "id": number, **body}), flush=True)
 
 
