@@ -6,13 +6,12 @@ import hashlib
 import json
 import posixpath
 import shutil
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triathlon.harness.candidate import Candidate, read_tree
-from triathlon.sandbox import BoxSpec, Layer
+from triathlon.sandbox import BoxSpec, Layer, cache
 
 if TYPE_CHECKING:
     from triathlon.sandbox import Limits, Provider, Sandbox
@@ -38,10 +37,15 @@ def root_hash(provider: Provider) -> str:
     return hashlib.sha256(json.dumps(dict(provider.fingerprint), sort_keys=True).encode()).hexdigest()
 
 
+def place_of(candidate: Candidate, provider: Provider) -> Path:
+    """Where the installed layer of a candidate is kept, if it is."""
+    key = hashlib.sha256(f"{candidate.sha256} {provider.name} {root_hash(provider)}".encode()).hexdigest()
+    return provider.cache / f"installed-{key[:32]}"
+
+
 def install(candidate: Candidate, provider: Provider, limits: Limits) -> Installed:
     """Install a candidate, or find it installed. Raises SandboxError where the sandbox is at fault."""
-    key = hashlib.sha256(f"{candidate.sha256} {provider.name} {root_hash(provider)}".encode()).hexdigest()
-    place = provider.cache / f"installed-{key[:32]}"
+    place = place_of(candidate, provider)
     if not (provider.stable and place.is_dir()):
         with provider.open(BoxSpec(listen=(), writable=(PREFIX,), limits=limits)) as box:
             failure = install_inside(box, candidate)
@@ -79,8 +83,7 @@ def install_inside(box: Sandbox, candidate: Candidate) -> str | None:
 
 def _export(box: Sandbox, place: Path) -> None:
     # Another run may install the same tree at the same time: whoever is first wins, both have the same bytes.
-    place.parent.mkdir(parents=True, exist_ok=True)
-    fresh = Path(tempfile.mkdtemp(prefix="installing-", dir=place.parent))
+    fresh = cache.temporary("new")
     try:
         fresh.chmod(0o755)
         box.export(box.inside(PREFIX), fresh / "prefix")
