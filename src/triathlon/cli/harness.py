@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from triathlon.cli import cases
+from triathlon.cli import cases, mutants
 
 if TYPE_CHECKING:
     from triathlon.harness.result import Result
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, help="Grade a coding-agent harness: no model, no key, no network.")
 app.add_typer(cases.app, name="cases")
+app.add_typer(mutants.app, name="mutants")
 
 TREE = typer.Argument(..., metavar="TREE", help="A folder of code, or `reference` or `skeleton`.")
 JSON = typer.Option(False, "--json", help="Print one JSON object on standard output.")
@@ -68,6 +69,9 @@ def evaluate(
     limit: int | None = typer.Option(
         None, "--limit", min=1, envvar="TRIATHLON_LIMIT", help="Only the first so many cases."
     ),
+    lite: bool = typer.Option(
+        False, "--lite", envvar="TRIATHLON_LITE", help="Only so many cases that every clause is cited: a first look."
+    ),
     stop: bool = typer.Option(False, "-x", "--exitfirst", envvar="TRIATHLON_EXITFIRST", help="Stop at a failure."),
     sandbox: str = typer.Option("namespaces", "--sandbox", envvar="TRIATHLON_SANDBOX", help="namespaces or none."),
     case_timeout: float | None = typer.Option(
@@ -110,7 +114,7 @@ def evaluate(
         .change("evaluate.repetitions", repeat)
     )
     options = run.Options(
-        pattern, tuple(names), limit, parse_shard(shard) if shard is not None else None, in_flight, fresh, stop
+        pattern, tuple(names), limit, parse_shard(shard) if shard is not None else None, in_flight, fresh, stop, lite
     )
     cases_there = load_suite(suite)
     sweep()
