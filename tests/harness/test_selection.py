@@ -103,3 +103,12 @@ def test_how_a_shard_is_written(suite: Suite) -> None:
     for shard in ((0, 2), (3, 2), (1, 0)):
         with pytest.raises(UsageError):
             select(suite, shard=shard)
+
+
+def test_the_lite_part_cites_every_clause_with_few_cases() -> None:
+    whole = load_suite()
+    part = select(whole, lite=True)
+    assert {clause for case in part for clause in case.clauses} == {c for case in whole.cases for c in case.clauses}
+    assert len(part) < len(whole.cases) / 2
+    assert part == [case for case in whole.cases if case in part]
+    assert {case.category for case in part} == {case.category for case in whole.cases}

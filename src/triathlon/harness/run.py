@@ -52,11 +52,14 @@ class Options:
     """Cases at the same time; 0 stands for three times the cores, since most of a case is waiting."""
     fresh: bool = False
     stop_at_failure: bool = False
+    lite: bool = False
+    """Only as many cases as it takes to cite every clause."""
 
     @property
     def part(self) -> str | None:
         """What makes the run less than the suite, in words; None for the whole."""
-        parts = [f"-k {self.pattern}"] if self.pattern else []
+        parts = ["--lite"] if self.lite else []
+        parts += [f"-k {self.pattern}"] if self.pattern else []
         parts += [f"--case {name}" for name in self.ids]
         parts += [f"--limit {self.limit}"] if self.limit is not None else []
         parts += [f"--shard {self.shard[0]}/{self.shard[1]}"] if self.shard else []
@@ -148,7 +151,7 @@ class Watcher:
 
 def plan(candidate: Candidate, suite: Suite, numbers: Protocol, provider: Provider, options: Options) -> Plan:
     """Select what is to be run. Raises NothingToDo or UsageError."""
-    cases = select(suite, options.pattern, options.ids, options.limit, options.shard)
+    cases = select(suite, options.pattern, options.ids, options.limit, options.shard, options.lite)
     non_standard = [*numbers.non_standard, *provider.marks]
     if provider.name == "none":
         # It cannot give names to hosts: such a case would tell nothing about the candidate.

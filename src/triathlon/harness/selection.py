@@ -16,15 +16,18 @@ def select(
     ids: Iterable[str] = (),
     limit: int | None = None,
     shard: tuple[int, int] | None = None,
+    lite: bool = False,
 ) -> list[Case]:
     """The cases meant, in the suite's order.
+
+    `lite`: of the suite as many cases as it takes for every cited clause to be cited once (`cover`).
 
     `pattern`: pieces divided by commas, any of which must occur in `category/group/name`, the kind or a cited clause;
     with `*` or `?` a piece must match one of these whole; a piece after `!` takes cases out. `ids`: `group/name`, or a
     group for all its cases. `shard` is (i, n) from 1: groups stay together, so that a control is run in one shard
     only. Raises UsageError for an unknown id or a wrong shard, NothingToDo if no case is left.
     """
-    cases = list(suite.cases)
+    cases = cover(suite) if lite else list(suite.cases)
     wanted = list(ids)
     if wanted:
         known = {case.id for case in cases} | {case.group for case in cases}
@@ -44,6 +47,27 @@ def select(
     if not cases:
         raise NothingToDo("no case is selected")
     return cases
+
+
+def cover(suite: Suite) -> list[Case]:
+    """A small part of the suite that still cites every clause: a first look in a fraction of the time.
+
+    Greedy: always the case that adds most clauses for the controls it brings along, the suite's order among equals.
+    """
+    open_clauses = {clause for case in suite.cases for clause in case.clauses}
+    chosen: set[str] = set()
+    controls: set[str] = set()
+    while open_clauses:
+
+        def worth(case: Case) -> float:
+            new_controls = {control.id for control in suite.gating(case)} - controls
+            return len(open_clauses.intersection(case.clauses)) / (1 + len(new_controls))
+
+        best = max((case for case in suite.cases if case.id not in chosen), key=worth)
+        chosen.add(best.id)
+        controls |= {control.id for control in suite.gating(best)}
+        open_clauses.difference_update(best.clauses)
+    return [case for case in suite.cases if case.id in chosen]
 
 
 def fits(case: Case, pattern: str) -> bool:
