@@ -55,17 +55,17 @@ def cover(suite: Suite) -> list[Case]:
     Greedy: always the case that adds most clauses for the controls it brings along, the suite's order among equals.
     """
     open_clauses = {clause for case in suite.cases for clause in case.clauses}
+    gating = {case.id: {control.id for control in suite.gating(case)} for case in suite.cases}
     chosen: set[str] = set()
     controls: set[str] = set()
+
+    def worth(case: Case) -> float:
+        return len(open_clauses.intersection(case.clauses)) / (1 + len(gating[case.id] - controls))
+
     while open_clauses:
-
-        def worth(case: Case) -> float:
-            new_controls = {control.id for control in suite.gating(case)} - controls
-            return len(open_clauses.intersection(case.clauses)) / (1 + len(new_controls))
-
         best = max((case for case in suite.cases if case.id not in chosen), key=worth)
         chosen.add(best.id)
-        controls |= {control.id for control in suite.gating(best)}
+        controls |= gating[best.id]
         open_clauses.difference_update(best.clauses)
     return [case for case in suite.cases if case.id in chosen]
 
