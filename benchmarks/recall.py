@@ -4,9 +4,10 @@
 
 naive: whole sequences, full logits, one at a time. shared: the text without the rule read once a context, full
 logits. ours: the trie, the head on the asked rows. bound: tokens in the trie times the measured rate of one plain
-forward pass of that length without a head. The workload is rules: 2 contexts x 5 items, with and without, rule at 12 % or 40 %, two
-targets an item. Every variant runs in a process of its own, so that its peak of resident memory is its own; CPU seconds
-are user + system of that process, without loading. `big` is a random small model with a vocabulary of 248,320.
+forward pass of that length without a head. The workload is rules: 2 contexts x 5 items, with and without, rule at 12 %
+or 40 %, two targets an item. Every variant runs in a process of its own, so that its peak of resident memory is its
+own; CPU seconds are user + system of that process, without loading. `big` is a random small model with a vocabulary
+of 248,320.
 """
 
 from __future__ import annotations
@@ -236,9 +237,7 @@ def main() -> None:
     if options.quick:
         options.threads, options.lengths, options.contexts = "1", "1024", 1
     rows = []
-    print(
-        f"{'model':8} {'length':>6} {'threads':>7} {'variant':8} {'CPU s':>8} {'/naive':>7} {'/shared':>7} {'peak MiB':>9}"
-    )
+    print("model    length threads variant     CPU s  /naive /shared  peak MiB")
     for name in options.models.split(","):
         for length in map(int, options.lengths.split(",")):
             for threads in map(int, options.threads.split(",")):
