@@ -1,0 +1,1 @@
+"""From the store to something people read: the static site, exports, comparisons."""
