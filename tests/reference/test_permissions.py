@@ -191,6 +191,45 @@ def test_a_deny_rule_holds_wherever_the_command_stands(command: str, bash: Calla
     assert bash(command, allow=["bash"], deny=["bash(rm *)"]) == "deny"
 
 
+# Where a list of commands may stand, and where one simple command may.
+LISTS = [
+    *(
+        "%s",
+        "echo $(%s)",
+        "if true; then %s; fi",
+        "for i in 1; do %s; done",
+        "case a in a) %s ;; esac",
+        "f() { %s; }; f",
+    ),
+    *("cat < <(%s)", "[[ -n $(%s) ]]", "a=($(%s))", "echo ${y:-$(%s)}", "# c\n%s", "%s\\\n"),
+    *("true && { %s; }", "true <<< $(%s)", "time -p ( %s )", "coproc N { %s; }", "echo a |& ( %s )", "echo 'b' ; %s"),
+]
+ALONE = ["cat <<E\n$(%s)\nE", "true && { %s; } &"]
+SIMPLE = [
+    *("%s", "timeout -k 1 -s KILL 5 %s", "env -i -u B A=1 %s", "nohup nice -n 1 stdbuf -oL %s", "A=1 B=2 %s", "! %s"),
+    *(
+        "xargs -r -n1 %s",
+        "bash -ec '%s'",
+        'sh -c "%s"',
+        'eval "%s"',
+        "eval %s",
+        ">z 2>&1 %s",
+        "coproc %s",
+        "time %s",
+        "exec %s",
+    ),
+]
+
+
+@pytest.mark.parametrize("outer", LISTS + ALONE)
+def test_a_deny_rule_holds_whatever_stands_around_the_command(outer: str, engine: Callable[..., Engine]) -> None:
+    made = engine("bypass", deny=["bash(rm *)"])
+    for inner in LISTS:
+        for simple in SIMPLE:
+            text = outer.replace("%s", inner.replace("%s", simple.replace("%s", "/bin/rm x")))
+            assert made.decide("bash", {"command": text}, Path("/")).verdict == "deny", text
+
+
 @pytest.mark.parametrize("command", NOT_DENIED)
 def test_text_is_no_command(command: str, bash: Callable[..., str]) -> None:
     assert bash(command, "bypass", deny=["bash(rm *)"]) == "allow"

@@ -62,6 +62,9 @@ def texts(command: str) -> list[str]:
         ("cat <<< $(a)", ["cat", "a"]),
         ("a > $(b)", ["a", "b"]),
         ("! a | b", ["a", "b"]),
+        ("! ; a", ["a"]),
+        ("time -p { a; }; time a; coproc a; coproc N { b; }", ["a", "time a", "a", "b"]),
+        ("a \\\n b\\\n;c", ["a b", "c"]),
         ("[[ x == y && $(a) =~ (b|c) ]] && d", ["[[ x == y & & $(a) =~ ( b | c ) ]]", "a", "d"]),
         ("2>&1 a >&2 {fd}>b", ["a"]),
         ("a=(1 $(b)) c", ["a=(1 $(b)) c", "b"]),
@@ -89,6 +92,7 @@ def test_parts(command: str, wanted: list[str]) -> None:
         ),
         '"${x:-\'}"; b; "\'}"',
         'v="$((${))"\n"y:-1}+1)))" c2',
+        'echo "`sh -c "c {a,b}"`"',
     ],
 )
 def test_what_is_not_understood_is_a_problem(command: str) -> None:

@@ -6,11 +6,12 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from .syntax import Node, Piece, Redirect, Word
+from .syntax import BRACES, Node, Piece, Redirect, Word
 
 METACHARACTERS = " \t\n;&|<>()"
 DEEPEST = 40  # nested substitutions and groups
 _OPERATOR = re.compile(r"&&|\|\||;;&|;;|;&|;|\|&|\||&>>|&>|&|<<<|<<-|<<|<&|<>|<|>>|>&|>\||>|\(|\)|\n")
+_JOINED_LINES = re.compile(r"(?:\\\n)+")
 _NAME = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]", re.ASCII)
 _PLAIN_PARAMETER = re.compile(r"\{([A-Za-z_]\w*)\}", re.ASCII)
 _ANSI = re.compile(r"\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|c(.)|(.))", re.S)
@@ -91,7 +92,7 @@ class Lexer:
             sign = self.text[self.at]
             if self.text.startswith(("<(", ">("), self.at):
                 self._substitution(2, pieces, scripts, quoted=False)
-            elif sign in METACHARACTERS:
+            elif sign in METACHARACTERS or self._line_is_joined_behind_a_word():
                 break
             elif sign == "\\":
                 self._escape(pieces)
@@ -108,6 +109,11 @@ class Lexer:
         if self.at == start:
             return None
         return Word(self.text[start : self.at], _merged(pieces), tuple(scripts))
+
+    def _line_is_joined_behind_a_word(self) -> bool:
+        """Whether the word ends here, in front of backslashes at the end of lines."""
+        joined = _JOINED_LINES.match(self.text, self.at)
+        return joined is not None and (joined.end() == len(self.text) or self.text[joined.end()] in METACHARACTERS)
 
     def _escape(self, pieces: list[Piece]) -> None:
         after = self.text[self.at + 1 : self.at + 2]
@@ -217,8 +223,15 @@ class Lexer:
                 sign = after
                 self.at += 1
             inside.append(sign)
+        self._refuse_braces_in_nested_quotes(start, quoted=quoted)
         scripts.append(self._elsewhere("".join(inside)))
         pieces.append(Piece("opaque", self.text[start : self.at], quoted))
+
+    def _refuse_braces_in_nested_quotes(self, start: int, *, quoted: bool) -> None:
+        """To bash's brace expansion the inner of two nested pairs of quotes is outside of both: it may double them."""
+        source = self.text[start : self.at]
+        if quoted and '"' in source and BRACES.search(source):
+            raise Unparsable("braces inside nested quotes")
 
     def _elsewhere(self, text: str) -> Node:
         """Parse a text that does not stand in ours as it is."""
@@ -236,6 +249,7 @@ class Lexer:
             raise Unparsable("${ ... } runs commands")
         with self.deeper():
             self._inside_braces(scripts, quoted=quoted)
+        self._refuse_braces_in_nested_quotes(start, quoted=quoted)
         source = self.text[start : self.at]
         if re.search(r"@[A-Za-z]\}$", source):
             raise Unparsable("${...@X} may run its value as a command")

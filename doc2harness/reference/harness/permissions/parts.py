@@ -9,7 +9,7 @@ from .expand import values
 from .paths import written
 from .shell import parse
 from .syntax import Block, Joined, Node, Piece, Redirect, Simple, Word
-from .wrappers import inner, shell_text
+from .wrappers import Inner, inner, shell_text
 
 Places = frozenset[str] | None  # the folders a command may run in; None: it cannot be known
 DEEPEST_TEXT = 5  # `sh -c` within `sh -c`
@@ -160,10 +160,7 @@ class _Reader:
         self._substitutions((*node.assignments, *node.words), node.redirects, places)
         chain = [Link(node.words, (*self._assignments, *node.assignments))]
         carried = int(self._carried)
-        if any(word.braces for word in node.words):
-            chain.append(Link(_without_braces(node.words), chain[0].assignments))
-            carried *= 2
-        while found := inner(chain[-1].words):
+        while found := _expanded(chain[-1].words, places) or inner(chain[-1].words):
             if found.words is None:
                 self.parts.append(Part(tuple(chain), node.redirects, places, carried, "unknown"))
                 return places, places
@@ -197,9 +194,9 @@ class _Reader:
     def _after_cd(self, part: Part) -> Part:
         """The part, marked if it changes the folder."""
         names = [link.words[0].literal if link.words else None for link in part.chain]
-        if names[-1] in ("pushd", "popd") or (names[-1] == "builtin" and "cd" in part.chain[-1].text):
+        if names[-1] in ("pushd", "popd"):
             return part._replace(cd=True)
-        if names[-1] != "cd" or not set(names[:-1]) <= {"command", "time"}:
+        if names[-1] != "cd" or not set(names[:-1]) <= {"command", "builtin", "time"}:
             return part
         target, physical = cd_target(part.words)
         if target is None or part.places is None or self._searches:
@@ -239,13 +236,18 @@ def _either(one: Places, other: Places) -> Places:
     return None if one is None or other is None else one | other
 
 
-def _without_braces(words: tuple[Word, ...]) -> tuple[Word, ...]:
-    """The words with `{a,b}` written out, for it may be the command's name that comes out of them."""
+def _expanded(words: tuple[Word, ...], places: Places) -> Inner | None:
+    """The command with `{a,b}` written out, and with the program that a name with glob signs finds.
+
+    It may be the command's name that comes out of them. None if there is nothing to expand, or no way to know.
+    """
     result: list[Word] = []
-    for word in words:
-        texts = values(word, "/") if word.braces and not word.glob else None
-        if texts is None:
+    for number, word in enumerate(words):
+        texts = None
+        if word.braces or (word.glob and number == 0):
+            texts = values(word, min(places or ("/",)))
+        if texts is None or texts == [word.text]:
             result.append(word)
         else:
             result.extend(Word(text, (Piece("text", text, True),)) for text in texts)
-    return tuple(result)
+    return Inner(tuple(result)) if result != list(words) else None

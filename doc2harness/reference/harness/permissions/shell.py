@@ -10,11 +10,12 @@ from .syntax import Block, Joined, Node, Piece, Redirect, Script, Simple, Word
 
 LONGEST = 10_000  # characters
 
-_END = r"(?=[ \t\n;&|<>()]|\Z)"
+_END = r"(?=(?:\\\n)*(?:[ \t\n;&|<>()]|\Z))"
 _RESERVED = re.compile(
     r"(?:if|while|until|for|select|case|function|coproc|\{|\[\[|then|elif|else|fi|do|done|esac|in|\}|\]\]|!)" + _END
 )
 _CLOSING = frozenset({"then", "elif", "else", "fi", "do", "done", "esac", "in", "}"})
+_TIME = re.compile(r"(?:time[ \t]+(?:-p[ \t]+)?)+")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(\[[^\]]*\])?\+?=", re.ASCII)
 _FILE_NUMBER = re.compile(r"(?:[0-9]+|\{[A-Za-z_]\w*\})(?=[<>])", re.ASCII)
 _REDIRECTS = frozenset({"<", ">", ">>", ">|", "<>", "<&", ">&", "&>", "&>>", "<<", "<<-", "<<<"})
@@ -75,8 +76,12 @@ def _only_group(lexer: Lexer) -> None:
 
 
 def _pipeline(lexer: Lexer) -> Node:
+    inverted = False
     while _next(lexer) == "!":
         lexer.at += 1
+        inverted = True
+    if inverted and (lexer.ended() or lexer.operator() in (";", "\n")):
+        return Joined((), ())  # `!` alone is a command that does nothing
     items = [_command(lexer)]
     operators = []
     while operator := next((sign for sign in ("|&", "|") if lexer.take(sign)), ""):
@@ -90,6 +95,11 @@ def _pipeline(lexer: Lexer) -> Node:
 def _command(lexer: Lexer) -> Node:
     if lexer.ended():
         raise Unparsable("a command is missing")
+    if timed := lexer.looking_at(_TIME):
+        start, lexer.at = lexer.at, lexer.at + len(timed)
+        if _begins_compound(lexer) or _next(lexer) == "!":
+            return _pipeline(lexer)
+        lexer.at = start  # before a simple command it is a word like another
     block: Block | Simple | None = None
     if lexer.operator() == "(":
         block = _parentheses(lexer)
@@ -338,7 +348,19 @@ def _test(lexer: Lexer) -> Simple:
 
 
 def _coproc(lexer: Lexer) -> Block:
-    raise Unparsable("a coprocess")
+    """`coproc [NAME] COMMAND`; a name stands only in front of a compound command."""
+    lexer.at += len("coproc")
+    if not _begins_compound(lexer):
+        start = lexer.at
+        lexer.word()
+        if not _begins_compound(lexer):
+            lexer.at = start
+    return Block("subshell", (_command(lexer),))
+
+
+def _begins_compound(lexer: Lexer) -> bool:
+    lexer.skip_blanks()
+    return lexer.operator() == "(" or _next(lexer) in _OPENERS
 
 
 _OPENERS: dict[str, Callable[[Lexer], Block | Simple]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-_BRACES = re.compile(r"\{[^{}]*(,|\.\.)[^{}]*\}")
+BRACES = re.compile(r"\{[^{}]*(,|\.\.)[^{}]*\}")
 
 
 class Piece(NamedTuple):
@@ -46,7 +46,7 @@ class Word(NamedTuple):
 
     @property
     def braces(self) -> bool:
-        return bool(_BRACES.search("".join(piece.text if not piece.quoted else "_" for piece in self.pieces)))
+        return bool(BRACES.search("".join(piece.text if not piece.quoted else "_" for piece in self.pieces)))
 
     def _bare(self) -> list[Piece]:
         return [piece for piece in self.pieces if piece.kind == "text" and not piece.quoted]

@@ -29,6 +29,8 @@ _WRAPPERS = {
     "nohup": _Wrapper(),
     "stdbuf": _Wrapper("", "ioe", (), ("input", "output", "error")),
     "command": _Wrapper("p"),
+    "exec": _Wrapper("cl", "a", carries=False),
+    "builtin": _Wrapper(carries=False),
     "env": _Wrapper("i0v", "u", ("ignore-environment", "null", "debug"), ("unset",), carries=False),
     "sudo": _Wrapper(
         "AbBEHknPS",
