@@ -5,28 +5,42 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
-app = typer.Typer(no_args_is_help=True, help="The case suite: list, show, lint, schema.")
+if TYPE_CHECKING:
+    from triathlon.harness.case import Case, Suite
+    from triathlon.harness.witnesses import Witness
+
+app = typer.Typer(no_args_is_help=True, help="The case suite: list, show, lint, schema, soak.")
 
 CASES = typer.Option(None, "--cases", metavar="DIR", help="A suite elsewhere: <DIR>/<category>/<group>.yaml.")
 JSON = typer.Option(False, "--json", help="Print JSON on stdout.")
+STORE = typer.Option(None, "--store", envvar="TRIATHLON_STORE", help="The result store (runs/triathlon.sqlite).")
 
 
 @app.command("list")
 def list_cases(
     pattern: str | None = typer.Option(None, "-k", metavar="PATTERN", help="Only these: a part of id, kind or clause."),
+    split: str = typer.Option("all", "--split", help="public, held-out (not fed back to a repair) or all."),
+    unconfirmed: bool = typer.Option(
+        False, "--unconfirmed", help="Only cases that, by the store, the reference alone passes."
+    ),
     cases: Path | None = CASES,
+    store: Path | None = STORE,
     as_json: bool = JSON,
 ) -> None:
     """List the cases of the suite."""
     from triathlon.harness.load import load_suite
     from triathlon.harness.selection import select
+    from triathlon.harness.split import part
     from triathlon.harness.story import summary
 
     suite = load_suite(cases)
-    chosen = select(suite, pattern)
+    chosen = part(select(suite, pattern), split)
+    if unconfirmed:
+        chosen = _unconfirmed(chosen, suite, store)
     if as_json:
         print(json.dumps([summary(case) for case in chosen], indent=2))
         return
@@ -37,10 +51,28 @@ def list_cases(
     print(f"{len(chosen)} cases, gated by {controls} controls; suite {suite.sha256[:12]}", file=sys.stderr)
 
 
+def _unconfirmed(chosen: list[Case], suite: Suite, path: Path | None) -> list[Case]:
+    from triathlon.errors import NothingToDo
+    from triathlon.harness.witnesses import is_unconfirmed, witnesses
+    from triathlon.store import Store, default_path
+
+    with Store(path or default_path(), create=False) as opened:
+        known = witnesses(opened, suite)
+    without = sum(not known[case.id] for case in chosen)
+    alone = [case for case in chosen if is_unconfirmed(known[case.id])]
+    print(
+        f"{len(alone)} of {len(chosen)} cases unconfirmed; {without} that nobody in the store passes", file=sys.stderr
+    )
+    if not alone:
+        raise NothingToDo("no case is passed by the reference alone")
+    return alone
+
+
 @app.command("show")
 def show(
     case_id: str = typer.Argument(metavar="ID", help="A case or control: group/name."),
     cases: Path | None = CASES,
+    store: Path | None = STORE,
     as_json: bool = JSON,
 ) -> None:
     """Print a case as a story: what is laid out, what the model says, what must be seen, the words that decide it."""
@@ -59,10 +91,25 @@ def show(
             f"there is no case or control {case_id!r}" + (f": did you mean {' or '.join(near)}?" if near else "")
         )
     spec = load_spec()
+    seen = _witnesses(case, suite, store)
     if as_json:
-        print(json.dumps(record(case, suite, spec), indent=2))
-    else:
-        print(story(case, suite, spec), end="")
+        print(json.dumps(record(case, suite, spec) | {"witnesses": [one.as_json() for one in seen]}, indent=2))
+        return
+    print(story(case, suite, spec), end="")
+    if seen:
+        print(f"\npassed by: {', '.join(f'{one.name} {one.tree[:12]}' for one in seen)}")
+
+
+def _witnesses(case: Case, suite: Suite, path: Path | None) -> tuple[Witness, ...]:
+    """Who passes it, by the store, if there is one."""
+    from triathlon.harness.witnesses import witnesses
+    from triathlon.store import Store, default_path
+
+    place = path or default_path()
+    if case.role != "case" or (path is None and not place.exists()):
+        return ()
+    with Store(place, create=False) as opened:
+        return witnesses(opened, suite)[case.id]
 
 
 @app.command("lint")
@@ -107,3 +154,54 @@ def print_schema() -> None:
     from triathlon.harness.schema import schema
 
     print(json.dumps(schema(), indent=2))
+
+
+@app.command("soak")
+def soak_cases(
+    tree: str = typer.Argument("reference", metavar="[TREE]", help="The candidate that is to pass them all."),
+    seeds: int = typer.Option(20, "--seeds", min=1, help="Under how many seeds, from 0."),
+    in_flight: int = typer.Option(0, "-n", "--max-samples", min=0, help="Cases in flight; 0: 8 x cores."),
+    pattern: str | None = typer.Option(None, "-k", metavar="PATTERN", help="Only these, as in `evaluate`."),
+    names: list[str] = typer.Option([], "--case", metavar="ID", help="Only this case or group; repeatable."),
+    sandbox: str = typer.Option("namespaces", "--sandbox", envvar="TRIATHLON_SANDBOX", help="namespaces or none."),
+    cases: Path | None = CASES,
+    store: Path | None = STORE,
+    fresh: bool = typer.Option(False, "--fresh", help="Run also what the store has."),
+    as_json: bool = JSON,
+) -> int:
+    """Run the cases under many seeds, in random orders, at high load; list those not always passed. Exit 1 if any."""
+    from triathlon import protocol
+    from triathlon.harness import candidate
+    from triathlon.harness.load import load_suite
+    from triathlon.harness.progress import watcher
+    from triathlon.harness.run import Options
+    from triathlon.harness.soak import soak
+    from triathlon.sandbox import provider, sweep
+    from triathlon.store import Store, default_path
+
+    loaded, suite = candidate.load(tree), load_suite(cases)
+    options = Options(pattern, tuple(names), in_flight=in_flight, fresh=fresh)
+    sweep()
+    with provider(sandbox) as made, Store(store or default_path()) as kept:
+        done = soak(
+            loaded,
+            suite,
+            protocol.load(),
+            made,
+            kept,
+            options,
+            range(seeds),
+            lambda text: print(text, file=sys.stderr, flush=True),
+            watcher(),
+        )
+    if as_json:
+        print(json.dumps(done.as_json(), indent=2))
+    else:
+        for one in done.unstable:
+            print(
+                f"{one.case}: passed {one.passed} of {done.seeds}; seeds {', '.join(map(str, one.seeds))}: {one.reason}"
+            )
+        for name in done.alone:
+            print(f"{name}: passed only when run once more, alone")
+    print(f"{len(done.unstable)} unstable of {done.cases} cases under {done.seeds} seeds", file=sys.stderr)
+    return 1 if done.unstable else 0

@@ -23,6 +23,7 @@ STORE = typer.Option(None, "--store", envvar="TRIATHLON_STORE", help="The result
 IN_FLIGHT = typer.Option(0, "-n", "--max-samples", min=0, help="Cases in flight of each mutant; 0: 3 x cores / -j.")
 AT_ONCE = typer.Option(2, "-j", min=1, help="Mutants at the same time.")
 BREADTH = typer.Option("sample", "--breadth", help="Cases tried for how much a fault breaks: sample, all or none.")
+FIRST = typer.Option(False, "--first", help="The first case that notices a fault ends its run.")
 FRESH = typer.Option(False, "--fresh", help="Run also what the store has.")
 
 
@@ -100,6 +101,7 @@ def run_mutants(
     in_flight: int = IN_FLIGHT,
     sandbox: str = SANDBOX,
     store: Path | None = STORE,
+    first: bool = FIRST,
     fresh: bool = FRESH,
     as_json: bool = JSON,
 ) -> int:
@@ -107,7 +109,7 @@ def run_mutants(
     from triathlon.mutants import catalogue
 
     chosen = catalogue.choose(catalogue.load()[0], pattern, clause, limit)
-    verdicts = _run(chosen, breadth, at_once, in_flight, sandbox, store, fresh, automatic=False)
+    verdicts = _run(chosen, breadth, at_once, in_flight, sandbox, store, first, fresh, automatic=False)
     bad = [verdict for verdict in verdicts if verdict.survived or verdict.coarse]
     if as_json:
         print(json.dumps({"mutants": [verdict.as_json() for verdict in verdicts]}, indent=2))
@@ -132,6 +134,7 @@ def _run(
     in_flight: int,
     sandbox: str,
     store: Path | None,
+    first: bool,
     fresh: bool,
     automatic: bool,
 ) -> list[Verdict]:
@@ -158,6 +161,7 @@ def _run(
             store=store or default_path(),
             in_flight=in_flight or max(2, 3 * cores() // at_once),
             fresh=fresh,
+            until_noticed=first,
             breadth=breadth,  # type: ignore[arg-type]
         )
         if automatic:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from triathlon.harness.families import by_clause, by_family
 from triathlon.harness.gate import Gated, gate
 from triathlon.harness.spec import load_spec
 
@@ -116,9 +117,15 @@ class Result:
             "rows_from_store": report.from_store,
             "seconds": round(report.seconds, 3),
             "categories": {name: _category(results) for name, results in self.categories().items()},
+            "families": by_family(self._verdicts()).as_json(),
+            "clauses": by_clause(self._verdicts()).as_json(),
             "controls_failed": self._failed_controls(),
             "results": [result.as_json() for result in self.cases],
         }
+
+    def _verdicts(self) -> list[tuple[Case, bool]]:
+        """Every case that has a verdict, with whether it passed."""
+        return [(result.case, result.status == "passed") for result in self.cases if result.status != "error"]
 
     def _failed_controls(self) -> list[dict[str, Any]]:
         ids = {control.id for control in self.report.plan.controls}

@@ -1,4 +1,4 @@
-"""Which faults the cases notice: first the cases that cite the fault's clause, then some of all, for how much it breaks.
+"""Which faults the cases notice: first the cases of the fault's clause, then some of all, for how much it breaks.
 
 A fault is *killed* by a case that cites its clause and fails while all its controls pass. One that breaks over a tenth
 of the suite is *coarse*: anything would notice it, so it proves nothing about its clause.
@@ -20,7 +20,7 @@ from triathlon.harness.candidate import Candidate
 from triathlon.harness.case import Case, Suite
 from triathlon.harness.install import Installed, install
 from triathlon.harness.result import result_of
-from triathlon.harness.run import Options, Report, Watcher, evaluate, limits_of, plan
+from triathlon.harness.run import Options, Outcome, Report, Watcher, evaluate, limits_of, plan
 from triathlon.mutants.catalogue import Mutant
 from triathlon.mutants.tree import forget, planted, put_in_place
 from triathlon.protocol import Protocol
@@ -179,15 +179,19 @@ def judge(bench: Bench, mutant: Mutant, installed: Installed, good: set[str], st
     """One fault. `good` are the cases that the reference passes."""
     cases = [case for case in bench.citing(mutant) if case.id in good]
     sample = [case for case in bench.sample() if case.id in good]
+    tried, failed = 0, 0
+    more: tuple[Outcome, ...] = ()
     try:
         with planted(mutant, bench.reference.tree) as candidate:
             put_in_place(mutant, candidate, installed, bench.provider)
             try:
                 report = bench.run(candidate, cases, store) if cases else None
+                if report is not None and report.stopped and not noticed(report):
+                    # A control failed first: the cases of other controls are yet to be run.
+                    report = replace(bench, until_noticed=False, fresh=False).run(candidate, cases, store)
                 killers = noticed(report) if report is not None else {}
-                tried, failed, more = (0, 0, ()) if report is not None and not killers else _breaks(
-                    bench, candidate, sample, store
-                )
+                if killers:  # how much it breaks matters only where it would count
+                    tried, failed, more = _breaks(bench, candidate, sample, store)
             finally:
                 forget(candidate, bench.provider)
     except TriathlonError as error:
@@ -208,7 +212,9 @@ def noticed(report: Report) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _breaks(bench: Bench, candidate: Candidate, sample: list[Case], store: Store) -> tuple[int, int, tuple[Any, ...]]:
+def _breaks(
+    bench: Bench, candidate: Candidate, sample: list[Case], store: Store
+) -> tuple[int, int, tuple[Outcome, ...]]:
     """(cases tried, cases failed, errors); few are tried where none of them fails."""
     wide = replace(bench, until_noticed=False)
     first = sample[: SAMPLE[0]] if bench.breadth == "sample" else sample
