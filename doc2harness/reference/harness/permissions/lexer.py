@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from .signs import ansi_text, merged, plainly_balanced
 from .syntax import BRACES, Node, Piece, Redirect, Word
 
 METACHARACTERS = " \t\n;&|<>()"
@@ -14,8 +15,6 @@ _OPERATOR = re.compile(r"&&|\|\||;;&|;;|;&|;|\|&|\||&>>|&>|&|<<<|<<-|<<|<&|<>|<|
 _JOINED_LINES = re.compile(r"(?:\\\n)+")
 _NAME = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]", re.ASCII)
 _PLAIN_PARAMETER = re.compile(r"\{([A-Za-z_]\w*)\}", re.ASCII)
-_ANSI = re.compile(r"\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|c(.)|(.))", re.S)
-_ANSI_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
 
 
 class Unparsable(Exception):
@@ -108,7 +107,7 @@ class Lexer:
                 self.at += 1
         if self.at == start:
             return None
-        return Word(self.text[start : self.at], _merged(pieces), tuple(scripts))
+        return Word(self.text[start : self.at], merged(pieces), tuple(scripts))
 
     def _line_is_joined_behind_a_word(self) -> bool:
         """Whether the word ends here, in front of backslashes at the end of lines."""
@@ -303,7 +302,7 @@ class Lexer:
                     break
                 self.at += 1
                 opaque = any(piece.kind == "opaque" for piece in inside)
-                if opaque and not _plainly_balanced(self.text[start : self.at], bool(found)):
+                if opaque and not plainly_balanced(self.text[start : self.at], bool(found)):
                     raise Unparsable("an expansion inside arithmetic that shells do not read alike")
                 scripts.extend(found)
                 return True
@@ -321,7 +320,7 @@ class Lexer:
             raise Unparsable("a quote is left open")
         inside = self.text[self.at + 1 : end]
         self.at = end + 1
-        return _ANSI.sub(_ansi_sign, inside).split("\0", 1)[0]
+        return ansi_text(inside)
 
     # -- here-documents ------------------------------------------------------------------------------------------
 
@@ -366,36 +365,3 @@ class Lexer:
             if quoted or (len(joined) - len(joined.rstrip("\\"))) % 2 == 0:
                 return joined
             joined = joined[:-1]
-
-
-def _plainly_balanced(text: str, commands: bool) -> bool:
-    """Whether the end of `$(( text` is the same for a shell that counts brackets without reading what is inside."""
-    open_signs = 2
-    for sign in text[:-1]:
-        open_signs += (sign == "(") - (sign == ")")
-        if sign in "'\\`\n" or (commands and sign == "#") or open_signs < 1:
-            return False
-    return open_signs == 1 and not (commands and "<<" in text)
-
-
-def _merged(pieces: list[Piece]) -> tuple[Piece, ...]:
-    """Neighbours of one kind become one piece."""
-    merged: list[Piece] = []
-    for piece in pieces:
-        last = merged[-1] if merged else None
-        if last and last.kind == piece.kind == "text" and last.quoted == piece.quoted:
-            merged[-1] = Piece("text", last.text + piece.text, piece.quoted)
-        else:
-            merged.append(piece)
-    return tuple(merged)
-
-
-def _ansi_sign(found: re.Match[str]) -> str:
-    short, four, eight, octal, control, other = found.groups()
-    if code := short or four or eight:
-        return chr(min(int(code, 16), 0x10FFFF))
-    if octal:
-        return chr(int(octal, 8) & 0xFF)
-    if control:
-        return chr(ord(control) & 0x1F)
-    return _ANSI_LETTERS.get(other, other if other in "\\'\"?" else "\\" + other)
