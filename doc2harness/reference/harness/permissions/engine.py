@@ -95,7 +95,8 @@ class Engine:
         need, verdict, reason, rule = max(answers, key=lambda answer: _STRICTNESS[answer[1]])
         if verdict == "ask" and self.mode == "dont-ask":
             verdict = "deny"
-        target = arguments["command"] if tool == "bash" else need.path or need.shown
+        # the last need of a file tool is its path after all links
+        target = arguments["command"] if tool == "bash" else needs[-1].path or need.shown
         parts = [need.save for need, answer, *_ in answers if answer == "ask" and need.save]
         return Decision(verdict, reason, rule and rule.source, list(dict.fromkeys(parts)), target)
 
