@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
+    from triathlon.mutants.catalogue import Mutant
     from triathlon.mutants.run import Verdict
 
 app = typer.Typer(no_args_is_help=True, help="Faults planted in the reference: list, lint, run, auto, new.")
@@ -127,8 +128,53 @@ def run_mutants(
     return 1 if bad else 0
 
 
+@app.command("auto")
+def auto(
+    count: int = typer.Option(300, "--count", min=1, help="How many faults are drawn."),
+    seed: int = typer.Option(0, "--seed", help="Decides which."),
+    pattern: str | None = PATTERN,
+    area: list[str] = typer.Option([], "--area", help="permissions, files, session or loop; repeatable."),
+    limit: int | None = LIMIT,
+    only_list: bool = typer.Option(False, "--list", help="Print the faults and run nothing."),
+    at_once: int = AT_ONCE,
+    in_flight: int = IN_FLIGHT,
+    sandbox: str = SANDBOX,
+    store: Path | None = STORE,
+    fresh: bool = FRESH,
+    as_json: bool = JSON,
+) -> int:
+    """Draw small changes of the reference's code; those that no case notices need a case or an explanation."""
+    from triathlon import content
+    from triathlon.mutants import catalogue
+    from triathlon.mutants.auto import generate
+    from triathlon.mutants.survivors import explained
+
+    drawn = generate(content.tree("reference"), count, seed)
+    chosen = catalogue.choose(drawn, pattern, area, limit)
+    if only_list:
+        for mutant in chosen:
+            print(f"{mutant.id}  {mutant.about}")
+        return 0
+    verdicts = _run(chosen, "none", at_once, in_flight, sandbox, store, True, fresh, automatic=True)
+    known = explained()
+    alive = [verdict for verdict in verdicts if verdict.survived and not verdict.errors]
+    unexplained = [verdict for verdict in alive if verdict.mutant.id not in known]
+    if as_json:
+        listed = [verdict.as_json() | {"explained": known.get(verdict.mutant.id)} for verdict in verdicts]
+        print(json.dumps({"count": count, "seed": seed, "mutants": listed}, indent=2))
+    else:
+        for verdict in alive:
+            why = known.get(verdict.mutant.id, "not explained")
+            print(f"{verdict.mutant.id}\n    {verdict.mutant.about}\n    {why}")
+    said = f"{len(verdicts) - len(alive)} of {len(verdicts)} killed, {len(alive)} survive"
+    print(f"{said}, {len(unexplained)} of them not explained", file=sys.stderr)
+    if any(verdict.errors for verdict in verdicts):
+        return 3
+    return 1 if unexplained else 0
+
+
 def _run(
-    chosen: list,  # type: ignore[type-arg]
+    chosen: list[Mutant],
     breadth: str,
     at_once: int,
     in_flight: int,

@@ -97,7 +97,7 @@ def choose(
         mutant
         for mutant in mutants
         if (not pieces or any(piece in mutant.id.lower() or piece == mutant.kind for piece in pieces))
-        and (not wanted or mutant.clause in wanted or mutant.clause.partition("-")[0] in wanted)
+        and (not wanted or bool({mutant.clause.upper(), mutant.clause.partition("-")[0].upper()} & set(wanted)))
     ][:limit]
     if not chosen:
         raise NothingToDo("no mutant is selected")
