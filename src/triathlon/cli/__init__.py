@@ -11,7 +11,7 @@ import sys
 import typer
 
 import triathlon
-from triathlon.cli import compare, doctor, harness, oolong, recall, store
+from triathlon.cli import compare, doctor, export, harness, oolong, recall, store
 from triathlon.errors import TriathlonError
 
 app = typer.Typer(
@@ -26,6 +26,7 @@ app.add_typer(harness.app, name="harness")
 app.add_typer(recall.app, name="recall")
 app.add_typer(oolong.app, name="oolong")
 app.add_typer(store.app, name="store")
+app.add_typer(export.app, name="export")
 harness.app.command("compare")(compare.compare)
 app.command("doctor")(doctor.doctor)
 

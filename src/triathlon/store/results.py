@@ -127,11 +127,15 @@ class Store:
 
     def channels(self, key: Key) -> dict[str, bytes]:
         """The channels of one row as they were; empty where there is no such row."""
+        return {name: zlib.decompress(body) for name, body in self.packed(key).items()}
+
+    def packed(self, key: Key) -> dict[str, bytes]:
+        """The same, each still compressed as zlib has it (a report passes them on without opening them)."""
         same = " AND ".join(f'"{name}" = ?' for name in KEY)
         found = self._db.execute(
             f"SELECT name, body FROM channels JOIN rows ON rows.id = channels.row WHERE {same}", _values(key)
         )
-        return {name: zlib.decompress(body) for name, body in found}
+        return dict(found)
 
     def runs(self) -> list[dict[str, Any]]:
         """One object per candidate, spec, suite, runner, protocol, provider, root and seed that the store knows.
