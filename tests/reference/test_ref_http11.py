@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 from harness.http11 import BadAnswer, Response, post
@@ -19,7 +20,7 @@ def _answer(raw: bytes, size: int = 1000) -> Iterator[socket.socket]:
     ours, theirs = socket.socketpair()
 
     def send() -> None:
-        with theirs:
+        with theirs, suppress(OSError):  # the reader may have seen enough and be gone
             for at in range(0, len(raw), size):
                 theirs.sendall(raw[at : at + size])
 
