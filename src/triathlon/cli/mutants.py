@@ -184,7 +184,10 @@ def _run(
     fresh: bool,
     automatic: bool,
 ) -> list[Verdict]:
-    from triathlon import protocol
+    import shutil
+    import tempfile
+
+    from triathlon import content, protocol
     from triathlon.errors import UsageError
     from triathlon.harness import candidate
     from triathlon.harness.load import load_suite
@@ -198,10 +201,13 @@ def _run(
         raise UsageError(f"--breadth is sample, all or none, not {breadth}")
     suite = load_suite()
     sweep()
-    with provider(sandbox) as made:
+    with tempfile.TemporaryDirectory(prefix="triathlon-mutants-") as place, provider(sandbox) as made:
+        # A copy, so that an edit while the run goes on does not become part of a fault.
+        tree = Path(place) / "reference"
+        shutil.copytree(content.tree("reference"), tree, symlinks=True)
         bench = Bench(
             suite=suite,
-            reference=candidate.load("reference"),
+            reference=candidate.load(str(tree)),
             numbers=protocol.load(),
             provider=made,
             store=store or default_path(),
