@@ -11,7 +11,7 @@ import sys
 import typer
 
 import triathlon
-from triathlon.cli import compare, doctor, export, harness, oolong, recall, store
+from triathlon.cli import compare, doctor, export, harness, oolong, recall, report, store
 from triathlon.errors import TriathlonError
 
 app = typer.Typer(
@@ -28,6 +28,8 @@ app.add_typer(oolong.app, name="oolong")
 app.add_typer(store.app, name="store")
 app.add_typer(export.app, name="export")
 harness.app.command("compare")(compare.compare)
+app.command("report")(report.report)
+app.command("view")(report.view)
 app.command("doctor")(doctor.doctor)
 
 INTERRUPTED = 130

@@ -74,9 +74,7 @@ def _sample(report: Report, store: Store, at: int, j: int) -> Any:
         input=case.about,
         target="; ".join(case.cite) or ", ".join(case.clauses),
         messages=_messages(kept),
-        scores={
-            "doc2harness": Score(value=MARKS[verdict], explanation=_text("\n".join(reasons_of(one, case))) or None)
-        },
+        scores={"doc2harness": Score(value=MARKS[verdict], explanation=why or None)},
         metadata={"verdict": verdict, "category": case.category, "kind": case.kind, "clauses": list(case.clauses)},
         total_time=row.seconds if row else None,
     )

@@ -1,0 +1,1 @@
+"""The pages that are whole without a script."""
