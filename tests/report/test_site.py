@@ -146,6 +146,16 @@ def test_every_case_and_control_has_its_file(site: Path, cases: Suite) -> None:
     assert len(data["cases"]) == len(cases.cases) and len(data["controls"]) == len(cases.controls)
 
 
+def test_every_candidate_has_its_file_and_downloads_are_whole(site: Path, whole: Report) -> None:
+    for facts, verdicts in zip(whole.data["candidates"], whole.population.verdicts, strict=True):
+        slug, data = calls(site / f"evidence/candidates/{facts['slug']}.js", "TRIATHLON.candidate")
+        assert slug == facts["slug"]
+        assert isinstance(data, dict)
+        assert len(data["reasons"]) == verdicts.count("failed") + verdicts.count("gated")
+    assert (site / "evidence/verdicts.csv").read_bytes().count(b"\r\n") == 1 + 4 * 12
+    assert json.loads((site / "downloads/report.json").read_text()) == json.loads(json.dumps(whole.data))
+
+
 def test_much_evidence_is_paged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("triathlon.report.site.evidence.PART_BYTES", 2000)
     made = suite(tmp_path / "s", groups=1, cases=1)

@@ -13,7 +13,7 @@ from triathlon.harness.spec import load_spec
 from triathlon.report.data import Report
 from triathlon.report.export.tables import TABLES, as_csv
 from triathlon.report.site.evidence import candidate_data, site_data, write_case
-from triathlon.report.site.html import Markup, page
+from triathlon.report.site.html import DOWNLOADS, Markup, page
 from triathlon.report.site.pages.categories import categories
 from triathlon.report.site.pages.others import others
 from triathlon.report.site.pages.ranking import ranking
@@ -45,17 +45,17 @@ def write_site(report: Report, store: Store, out: Path) -> Path:
     """
     _prepare(out)
     spec = load_spec()
-    for folder in ("data/candidates", "evidence", "downloads"):
+    for folder in ("data", "evidence/candidates", "downloads"):
         (out / folder).mkdir(parents=True, exist_ok=True)
     suite = report.population.suite
     for case in (*suite.cases, *suite.controls.values()):
         write_case(report, store, spec, case, out / "evidence")
     for at, row in enumerate(report.data["candidates"]):
-        (out / "data/candidates" / f"{row['slug']}.js").write_text(candidate_data(report, at), "ascii")
+        (out / "evidence/candidates" / f"{row['slug']}.js").write_text(candidate_data(report, at), "ascii")
     (out / "data/site.js").write_text(site_data(report), "ascii")
     for name, rows in TABLES.items():
-        (out / "downloads" / f"{name}.csv").write_bytes(as_csv(rows(report)).encode())
-    (out / "downloads/report.json").write_text(json.dumps(report.data, indent=1, allow_nan=False) + "\n", "ascii")
+        (out / DOWNLOADS[f"{name}.csv"]).write_bytes(as_csv(rows(report)).encode())
+    (out / DOWNLOADS["report.json"]).write_text(json.dumps(report.data, indent=1, allow_nan=False) + "\n", "ascii")
     for name in ASSETS:
         (out / name).write_bytes((files("triathlon.report.site") / "assets" / name).read_bytes())
     for name, (title, scripts) in MADE_BY_SCRIPT.items():

@@ -15,6 +15,12 @@ PAGES = (
     ("published.html", "Published"),
 )
 
+# One row per candidate and case, with every reason, is evidence: it grows as evidence does.
+DOWNLOADS = {
+    name: f"{'evidence' if name == 'verdicts.csv' else 'downloads'}/{name}"
+    for name in ("models.csv", "candidates.csv", "categories.csv", "cases.csv", "verdicts.csv", "report.json")
+}
+
 
 class Markup(str):
     """Text that is HTML already."""
@@ -122,11 +128,5 @@ def _foot(foot: Mapping[str, Any]) -> Markup:
     rows.append(join((tag("dt", "reported by"), tag("dd", f"triathlon {foot['reported_by']}"))))
     if foot["left_out"]:
         rows.append(join((tag("dt", "left out"), *(tag("dd", line) for line in foot["left_out"]))))
-    downloads = join(
-        (
-            link(f"downloads/{name}", name)
-            for name in ("models.csv", "candidates.csv", "categories.csv", "cases.csv", "verdicts.csv", "report.json")
-        ),
-        ", ",
-    )
+    downloads = join((link(path, name) for name, path in DOWNLOADS.items()), ", ")
     return tag("footer", tag("h2", "Measured with"), tag("dl", *rows), tag("p", "Download: ", downloads))

@@ -15,7 +15,7 @@
     }
     const one = data.candidates[at];
     T.title(one.name);
-    T.load("data/candidates/" + slug + ".js").then(() => {
+    T.load("evidence/candidates/" + slug + ".js").then(() => {
       const { facts, reasons } = given[slug];
       const measures = Object.entries(one.measures || {});
       content.append(el("dl", {}, [...Object.entries(facts), ...measures]
