@@ -46,7 +46,12 @@
       const box = el("details", { open: candidate.slug === slug }, el("summary", {}, candidate.name + " ",
         T.badge(item.verdicts[at])));
       if (row) {
-        const fill = async () => { if (box.open && box.children.length === 1) box.append(await session(row, candidate)); };
+        let begun = false;
+        const fill = async () => {
+          if (!box.open || begun) return;
+          begun = true;
+          box.append(await session(row, candidate));
+        };
         box.addEventListener("toggle", fill);
         fill();
       } else box.append(el("p", {}, "It was not run."));

@@ -9,6 +9,13 @@
     ready(f) { if (T.data) f(T.data); else listeners.push(f); },
     words: { p: "passed", f: "failed", g: "taken by a control", "-": "no verdict" },
     signs: { p: "✓", f: "✗", g: "c", "-": "·" },
+    // Bytes that were no UTF-8 come as lone surrogates: they are shown as \xNN, other lone ones as \uNNNN.
+    shown(text) {
+      return text.replace(/[\ud800-\udfff]/gu, (c) => {
+        const code = c.charCodeAt(0);
+        return code >= 0xdc80 && code <= 0xdcff ? "\\x" + (code - 0xdc00).toString(16) : "\\u" + code.toString(16);
+      });
+    },
     el(name, attributes, ...children) {
       const made = document.createElement(name);
       for (const [key, value] of Object.entries(attributes || {})) {
@@ -16,7 +23,8 @@
         if (key === "class") made.className = value;
         else made.setAttribute(key, value === true ? "" : String(value));
       }
-      made.append(...children.flat().filter((c) => c !== null && c !== undefined));
+      made.append(...children.flat().filter((c) => c !== null && c !== undefined)
+        .map((c) => (typeof c === "string" ? T.shown(c) : c)));
       return made;
     },
     load(path) {
