@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from triathlon import protocol
+from triathlon.errors import NothingToDo
 from triathlon.harness import candidate
 from triathlon.harness.load import load_suite
+from triathlon.mutants.auto import for_automatic
 from triathlon.mutants.catalogue import Mutant, write
 from triathlon.mutants.patch import make
 from triathlon.mutants.run import Bench, Verdict, run
@@ -168,3 +170,11 @@ def test_chosen_cases_in_place_of_a_clause(bench: Bench, tmp_path: Path) -> None
     assert case is not None
     found = verdict(bench, fault(tmp_path, "four", "three"), chooses=lambda mutant: [case], until_noticed=True)
     assert list(found.killed_by) == ["g/counts"]
+
+
+def test_an_automatic_fault_is_noticed_by_the_cases_of_its_area(bench: Bench, tmp_path: Path) -> None:
+    drawn = replace(fault(tmp_path, "four", "three"), clause="loop", id="loop/main:module:counted:1")
+    found = verdict(for_automatic(bench), drawn)
+    assert list(found.killed_by) == ["g/counts"]
+    with pytest.raises(NothingToDo):
+        verdict(for_automatic(bench), replace(drawn, clause="files"))
