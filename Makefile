@@ -28,7 +28,7 @@ $(VENV)/core: pyproject.toml constraints.txt
 
 $(VENV)/test: $(VENV)/core
 	@echo "installing what the tests need" >&2
-	@$(PIP) -e '.[test,oolong]'
+	@$(PIP) -e '.[test,oolong,report]'
 	@touch $@
 
 # Pinned exactly: some machines bring a CPU build of just this version, and an open range would fetch gigabytes.

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -243,7 +244,8 @@ class Breaking:
 @pytest.mark.parametrize("failure", [SandboxError("the box broke"), RuntimeError("a bug of ours")])
 def test_our_own_error_is_no_verdict_and_is_run_again(namespaces: Provider, tmp_path: Path, failure: Exception) -> None:
     cases = make_cases(tmp_path / "cases", group("g", {"a": "pass", "b": "pass"}, CONTROL))
-    tree = make_tree(tmp_path / "tree", OBEDIENT + f"\n# {failure}\n")
+    # A tree that was never installed here before: an installed one is found again, and nothing is opened for it.
+    tree = make_tree(tmp_path / "tree", OBEDIENT + f"\n# {uuid.uuid4()}\n")
     install_control_and_one_case = [None, None, failure]
     broken: Any = Breaking(namespaces, iter(install_control_and_one_case))
     done = evaluate(broken, tree, cases, tmp_path / "s", in_flight=1)

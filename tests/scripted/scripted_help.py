@@ -27,7 +27,7 @@ class Served:
 
     def connect(self) -> socket.socket:
         sock = socket.create_connection(("127.0.0.1", self.port))
-        sock.settimeout(10)
+        sock.settimeout(60)
         return sock
 
     def post(self, messages: list[dict[str, Any]] | None = None, **body: Any) -> tuple[int, dict[str, str], bytes]:
