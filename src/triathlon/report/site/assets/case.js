@@ -161,7 +161,9 @@
         el("p", {}, el("strong", {}, sign + " " + f.name), " " + f.state + (f.kind ? ", " + f.kind : "") +
           (f.mode ? ", " + f.mode.replace("0o", "") : "") + (f.target ? " → " + f.target : "")));
       if (f.text !== undefined) {
-        box.append(el("pre", {}, el("span", { class: "add" }, ...marked(f.text.split("\n").map((l) => "+ " + l).join("\n"), words))));
+        const lines = f.text.replace(/\n$/, "").split("\n").map((l) => "+ " + l).join("\n");
+        box.append(el("pre", {}, el("span", { class: "add" }, ...marked(lines, words)),
+          f.text && !f.text.endsWith("\n") ? "\n(no newline at the end)" : null));
       } else if (f.base64 !== undefined) box.append(el("pre", {}, "(bytes) " + f.base64));
       return box;
     });
