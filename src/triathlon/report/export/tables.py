@@ -99,7 +99,7 @@ def as_parquet(rows: Rows, path: Path) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError as error:
-        raise MissingExtra("Parquet", "recall") from error
+        raise MissingExtra("Parquet", "oolong") from error
     columns = {name: [_clean(row.get(name)) for row in rows] for name in _columns(rows)}
     pq.write_table(pa.table(columns), path)
 
