@@ -15,7 +15,7 @@ ifneq ($(shell $(PYTHON) -c 'import sys; print(sys.version_info >= (3, 11))' 2>/
 $(error Python 3.11 or newer is needed; set PYTHON=/path/to/python3)
 endif
 
-.PHONY: help install demo demo-harness demo-recall demo-oolong test test-real lint types format bench clean
+.PHONY: help install demo demo-harness demo-oolong demo-recall demo-report test test-real lint types format bench clean
 help: ## print what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
 
@@ -54,6 +54,7 @@ install: $(VENV)/core ## the command: .venv/bin/triathlon
 demo: demo-harness ## grade the reference harness, then each further part
 	@$(MAKE) --no-print-directory -s demo-oolong
 	@$(MAKE) --no-print-directory -s demo-recall
+	@$(MAKE) --no-print-directory -s demo-report
 
 demo-harness: $(VENV)/core ## grade the reference harness with core dependencies only
 	@$(BIN)/triathlon harness evaluate reference --lite --fail-under 1.0
@@ -69,6 +70,11 @@ demo-recall: $(VENV)/core ## recall: a small real model on the built-in texts
 	  $(BIN)/triathlon recall score --model smollm2 --data builtin --lengths 2k --limit 1 \
 	    --sets facts,tool_calls,rules_en --no-controls --check 1; \
 	else echo "demo-recall skipped: torch or the small model cannot be installed here" >&2; fi
+
+demo-report: $(VENV)/core ## the static site over what was graded
+	@echo "demo-report: installs numpy, about 70 MB on disk, once" >&2
+	@if $(PIP) -e '.[report]'; then $(BIN)/triathlon report --out site; \
+	else echo "demo-report skipped: numpy cannot be installed here" >&2; fi
 
 test: $(VENV)/test $(VENV)/recall ## everything that needs no big download: core, sandbox, tiny models
 	@$(BIN)/python -m pytest -n $(WORKERS) -m "not real" -p no:cacheprovider -q
