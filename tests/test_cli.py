@@ -50,6 +50,30 @@ def test_a_wrong_command_is_exit_4_and_one_line() -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
+def test_no_argument_is_the_help_as_it_is() -> None:
+    done = run("harness")
+    assert (done.returncode, done.stdout) == (4, "")
+    assert done.stderr.startswith("Usage: triathlon harness") and len(done.stderr.splitlines()) > 5
+
+
+def test_a_wrong_value_is_told_with_its_flag() -> None:
+    done = run("harness", "evaluate", "reference", "-n", "-3")
+    assert done.returncode == 4 and "'-n'" in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_an_output_that_is_full_is_one_line() -> None:
+    command = f"{sys.executable} -m triathlon harness cases schema > /dev/full"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.returncode, len(done.stderr.splitlines())) == (4, 1) and "No space left" in done.stderr
+
+
+def test_what_the_locale_cannot_write_is_escaped() -> None:
+    command = [sys.executable, "-m", "triathlon", "harness", "cases", "show", "chained-tail/semicolon"]
+    done = subprocess.run(command, capture_output=True, check=False, env=os.environ | {"PYTHONIOENCODING": "ascii"})
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.isascii()
+
+
 def test_a_reader_that_hangs_up_is_no_trace() -> None:
     command = f"{sys.executable} -m triathlon harness cases list --json | head -c 1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)

@@ -74,3 +74,8 @@ def test_what_is_no_tree_is_wrong_use(tree: Path) -> None:
     os.mkfifo(tree / "pipe")
     with pytest.raises(UsageError, match="files, folders and links only"):
         candidate.load(str(tree))
+
+
+def test_an_empty_name_is_not_the_current_folder() -> None:
+    with pytest.raises(UsageError, match="the name is empty"):
+        candidate.load("")

@@ -92,6 +92,7 @@ def test_fail_under_is_exit_1(folder: Path) -> None:
         (("harness", "evaluate", "tree", "--cases", "tree"), 4, "holds no case file"),
         (("harness", "evaluate", "tree", "--sandbox", "jail"), 4, "namespaces, none"),
         (("harness", "evaluate", "tree", "--colour"), 4, "--colour"),
+        (("harness", "evaluate", "tree", "--cases", "cases", "--keep", "cases/headless/g.yaml"), 4, "no folder can"),
         (("harness", "check", "missing"), 4, "no tree"),
         (("store", "info", "--store", "missing.sqlite"), 4, "no such store"),
     ],

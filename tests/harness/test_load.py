@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import time
 from pathlib import Path
 
@@ -112,6 +113,43 @@ def test_a_folder_without_cases_is_wrong_use(tmp_path: Path) -> None:
 def test_bytes_that_are_no_text_are_a_complaint(tmp_path: Path) -> None:
     put(tmp_path, "").write_bytes(b"group: \xff\n")
     assert "UTF-8" in read_suite(tmp_path, CLAUSES)[1][0].message
+
+
+def test_what_is_no_readable_file_is_a_complaint(tmp_path: Path) -> None:
+    put(tmp_path, HEAD + CASE)
+    (tmp_path / "files" / "folder.yaml").mkdir(parents=True)
+    (tmp_path / "files" / "gone.yaml").symlink_to("/nowhere")
+    (tmp_path / "files" / "loop.yaml").symlink_to("loop.yaml")
+    os.mkfifo(tmp_path / "files" / "pipe.yaml")  # reading it would wait for ever
+    problems = read_suite(tmp_path, CLAUSES)[1]
+    assert [Path(str(p.file)).stem for p in problems] == ["folder", "gone", "loop", "pipe"]
+    assert all("this is no file" in p.message for p in problems)
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("workspace: {a: x, a/b: y}", "'one': workspace: 'a/b' cannot be laid out: 'a' is a file"),
+        ("home: {a/b: x, a/b/c/d: {}}", "'a/b' is a file"),
+        ("workspace: {%s: x}" % ("a" * 256), "at most 255 bytes"),
+        ("env: {'A=B': x}", "name in the environment"),
+        ('env: {A: "x\\0"}', "zero byte"),
+    ],
+)
+def test_what_cannot_be_laid_out_or_started_is_a_complaint(tmp_path: Path, key: str, words: str) -> None:
+    problems = problems_of(tmp_path, HEAD + key + "\n" + CASE)
+    assert len(problems) == 1 and words in problems[0][1], problems
+
+
+def test_a_file_below_a_folder_is_none(tmp_path: Path) -> None:
+    assert problems_of(tmp_path, HEAD + "workspace: {a: {}, a/b: x, c/: {}, c/d: y}\n" + CASE) == []
+
+
+def test_a_zero_byte_in_a_prompt_and_a_pattern_too_large_are_complaints(tmp_path: Path) -> None:
+    assert "zero byte" in problems_of(tmp_path, HEAD + CASE.replace("prompt: go", 'prompt: "a\\0b"'))[0][1]
+    expect = "expect: {output: {stdout: {matches: 'a{1,4294967296}'}}}"
+    case = CASE.replace('expect: {files: {a.txt: "{{marker}}"}}', expect)
+    assert "not a regular expression" in problems_of(tmp_path, HEAD + case)[0][1]
 
 
 def test_a_control_of_two_forms_is_refused(tmp_path: Path) -> None:

@@ -112,3 +112,11 @@ def test_the_lite_part_cites_every_clause_with_few_cases() -> None:
     assert len(part) < len(whole.cases) / 2
     assert part == [case for case in whole.cases if case in part]
     assert {case.category for case in part} == {case.category for case in whole.cases}
+
+
+def test_more_shards_than_groups_leave_some_empty(suite: Suite) -> None:
+    assert select(suite, shard=(1, 10**18))
+    with pytest.raises(NothingToDo):
+        select(suite, shard=(10**18, 10**18))
+    with pytest.raises(UsageError, match="written i/n"):
+        parse_shard("1/" + "9" * 5000)

@@ -106,6 +106,18 @@ def test_a_number_with_too_many_digits_is_a_complaint_and_not_a_crash() -> None:
         load("a: " + "9" * 5000)
 
 
+def test_so_many_digits_in_another_base_are_a_complaint_too() -> None:
+    with pytest.raises(CaseError, match="digits"):
+        load("a: 0x" + "f" * 5000)
+
+
+def test_aliases_of_aliases_are_refused_before_they_fill_the_memory() -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, 12)]
+    with pytest.raises(CaseError, match=r"bomb\.yaml:\d+: over 1,000,000 values"):
+        load("\n".join(lines), "bomb.yaml")
+
+
 def test_separators_and_control_characters_come_in_as_escapes() -> None:
     assert load(r'a: "\u2028\u0000\x1b\ufeff\U0001F600"') == {"a": "\u2028\0\x1b\ufeff\U0001f600"}
 

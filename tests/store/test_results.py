@@ -177,3 +177,54 @@ def test_the_default_place(monkeypatch: pytest.MonkeyPatch) -> None:
     assert default_path() == Path("runs/triathlon.sqlite")
     monkeypatch.setenv("TRIATHLON_STORE", f"{os.sep}x.sqlite")
     assert default_path() == Path("/x.sqlite")
+
+
+def _spoil(path: Path, statement: str) -> None:
+    with Store(path) as store:
+        store.put(row(), {"stdout": b"hello"})
+    database = sqlite3.connect(path)
+    database.execute(statement)
+    database.commit()
+    database.close()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE rows SET reasons = '{nojson'",
+        "UPDATE channels SET body = x'0011'",
+        "DROP TABLE channels",
+        "DROP TABLE rows",
+    ],
+)
+def test_a_damaged_store_is_told_in_one_line(tmp_path: Path, statement: str) -> None:
+    path = tmp_path / "s.sqlite"
+    _spoil(path, statement)
+    with Store(path, create=False) as store, pytest.raises(UsageError, match=r"s\.sqlite: .*(damaged|used as a store)"):
+        store.info()
+        for found in store.rows():
+            store.channels(found.key)
+
+
+def test_a_full_disk_is_told_and_the_store_goes_on(tmp_path: Path) -> None:
+    with Store(tmp_path / "s.sqlite") as store:
+        pages = store._db.execute("PRAGMA page_count").fetchone()[0]
+        store._db.execute(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(UsageError, match="full"):
+            store.put(row(), {"stdout": os.urandom(100_000)})
+        store._db.execute("PRAGMA max_page_count = 100000")
+        store.put(row(), {"stdout": b"hello"})
+        assert len(store.rows()) == 1
+
+
+def test_a_store_below_a_file_is_wrong_use(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(UsageError, match="no store can be made there"):
+        Store(tmp_path / "file" / "s.sqlite")
+
+
+def test_looking_at_an_empty_file_makes_no_store_of_it(tmp_path: Path) -> None:
+    (tmp_path / "empty").touch()
+    with pytest.raises(UsageError, match="no triathlon store"):
+        Store(tmp_path / "empty", create=False)
+    assert (tmp_path / "empty").stat().st_size == 0

@@ -6,6 +6,9 @@
 
 from __future__ import annotations
 
+import errno
+import io
+import os
 import sys
 
 import typer
@@ -35,6 +38,9 @@ app.command("doctor")(doctor.doctor)
 INTERRUPTED = 130
 """What typer makes of Ctrl-C; older versions raise Abort."""
 
+OF_THE_MACHINE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES})
+"""A full disk, a quota, a place that may not be written to: no bug, wherever it is met."""
+
 
 def _version(value: bool) -> None:
     if value:
@@ -50,18 +56,31 @@ def root(
 
 
 def _show(error: typer.TyperException) -> None:
-    """A wrong flag as one line; without any argument typer has already printed the help."""
-    message = " ".join(str(error).split())
+    """A wrong flag as one line; without any argument the help, as it is."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        print(error.format_message(), file=sys.stderr)
+        return
+    message = " ".join(error.format_message().split())  # str() leaves out which option it is about
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "triathlon"
     if message:
         print(f"{path}: {message.rstrip('.')}; see '{path} --help'", file=sys.stderr)
 
 
+def _drop_output() -> None:
+    """What standard output could not take is not tried again when Python exits."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def main() -> None:
     """Run the command line and exit with one of the six codes."""
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="backslashreplace")  # what the locale cannot write is escaped, not a trace
     try:
         status = app(standalone_mode=False, prog_name="triathlon")
+        if sys.stdout is not None:  # closed by the caller
+            sys.stdout.flush()
     except (typer.Abort, KeyboardInterrupt):
         print("triathlon: interrupted", file=sys.stderr)
         sys.exit(2)
@@ -74,7 +93,12 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
-    except Exception:
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in OF_THE_MACHINE:
+            _drop_output()
+            where = f"{error.filename}: " if error.filename else ""
+            print(f"triathlon: {where}{error.strerror}; make room or choose another place", file=sys.stderr)
+            sys.exit(4)
         import traceback
 
         traceback.print_exc()

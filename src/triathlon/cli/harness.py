@@ -117,6 +117,8 @@ def evaluate(
         pattern, tuple(names), limit, parse_shard(shard) if shard is not None else None, in_flight, fresh, stop, lite
     )
     cases_there = load_suite(suite)
+    if keep is not None:
+        _make_folder(keep)
     sweep()
     with provider(sandbox) as made, Store(store or default_path()) as kept:
         planned = run.plan(loaded, cases_there, numbers, made, options)
@@ -141,6 +143,16 @@ def evaluate(
         print(f"triathlon: pass rate {done.pass_rate:.4f} is under {fail_under:g}", file=sys.stderr)
         return 1
     return 0
+
+
+def _make_folder(folder: Path) -> None:
+    """Made before the run, so that a wrong `--keep` is not found out at its end."""
+    from triathlon.errors import UsageError
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"--keep {folder}: no folder can be made there: {error.strerror}") from error
 
 
 def _unpack(done: Result, kept: Store, folder: Path) -> None:

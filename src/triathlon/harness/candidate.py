@@ -40,6 +40,8 @@ def load(name_or_path: str) -> Candidate:
 
     Raises UsageError if there is no folder, or if it cannot be read whole.
     """
+    if not name_or_path:  # Path("") is the current folder: an empty variable in a script must not grade that
+        raise UsageError("no tree: the name is empty; give a folder, `reference` or `skeleton`")
     tree = content.tree(name_or_path)
     if not tree.is_dir():
         what = "is a file" if tree.exists() else "is not there"

@@ -137,8 +137,11 @@ File = Annotated[FixtureFile, BeforeValidator(short("text"), json_schema_input_t
 def _path(value: str) -> str:
     if not value or value.startswith("/") or "\0" in value:
         raise ValueError("a path in a place is relative, and not empty")
-    if ".." in value.split("/"):
+    parts = value.split("/")
+    if ".." in parts:
         raise ValueError("a path in a place has no `..`: use the keys outside, beside, home, state")
+    if any(len(encode(part)) > 255 for part in parts):
+        raise ValueError("a name in a path has at most 255 bytes")
     return value
 
 

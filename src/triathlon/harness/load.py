@@ -111,6 +111,9 @@ class GroupReader:
             self.problems.append(CaseError(f"a case file stands in a category's folder: {names}", self.file))
             return None
         self.category = parts[0]
+        if not self.file.is_file():
+            self.problems.append(CaseError("this is no file: a folder, a pipe, a link to nothing", self.file))
+            return None
         try:
             data, self._tree = parse(self.file.read_text(encoding="utf-8"), self.file)
             if not isinstance(data, dict):
@@ -121,6 +124,9 @@ class GroupReader:
             return None
         except UnicodeDecodeError as error:
             self.problems.append(CaseError(f"not UTF-8 at byte {error.start}", self.file))
+            return None
+        except OSError as error:
+            self.problems.append(CaseError(f"cannot be read: {error.strerror}", self.file))
             return None
         except ValidationError as error:
             self.problems += explain(error, self.file, self._tree)
@@ -151,13 +157,14 @@ class GroupReader:
                 self.cases.append(self._case(group, varied, path, variation.changes))
 
     def _control(self, group: GroupFile, control: ControlFile, path: Place) -> Case:
+        setup = self._setup(group, control, path)
         return Case(
             id=f"{group.group}/{control.id}",
             role="control",
             category=self.category,
             clauses=self._clauses(group, control, path),
             about=control.about or group.about,
-            setup=Setup.over(control, group),
+            setup=setup,
             steps=control.opened(),
             script=control.script or EMPTY_SCRIPT,
             expect=control.expect,
@@ -172,13 +179,14 @@ class GroupReader:
         for name in wanted:
             if name not in there:
                 self._wrong(f"case {case.id!r}: there is no control {name!r}{_near(name, there)}", [*path, "controls"])
+        setup = self._setup(group, case, path)
         return Case(
             id=f"{group.group}/{case.id}",
             role="case",
             category=self.category,
             clauses=self._clauses(group, case, path),
             about=case.about or group.about,
-            setup=Setup.over(case, group),
+            setup=setup,
             steps=case.opened(),
             script=case.script or EMPTY_SCRIPT,
             expect=case.expect,
@@ -190,6 +198,12 @@ class GroupReader:
             controls=tuple(f"{group.group}/{name}" for name in dict.fromkeys(wanted) if name in there),
             changed=changed,
         )
+
+    def _setup(self, group: GroupFile, arm: CaseFile | ControlFile, path: Place) -> Setup:
+        setup = Setup.over(arm, group)
+        for clash in setup.clashes():
+            self._wrong(f"{arm.id!r}: {clash}", path)
+        return setup
 
     def _clauses(self, group: GroupFile, arm: CaseFile | ControlFile, path: Place) -> tuple[str, ...]:
         if arm.clauses is not None:

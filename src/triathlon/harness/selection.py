@@ -94,7 +94,7 @@ def _shard(cases: list[Case], shard: tuple[int, int]) -> list[Case]:
     sizes: dict[str, int] = {}
     for case in cases:
         sizes[case.group] = sizes.get(case.group, 0) + 1
-    load = [0] * of
+    load = [0] * min(of, len(sizes))  # more parts than groups: the rest stay empty
     mine: set[str] = set()
     for group, size in sorted(sizes.items(), key=lambda item: (-item[1], item[0])):
         at = load.index(min(load))
@@ -107,6 +107,6 @@ def _shard(cases: list[Case], shard: tuple[int, int]) -> list[Case]:
 def parse_shard(text: str) -> tuple[int, int]:
     """`2/5` as (2, 5). Raises UsageError."""
     number, slash, of = text.partition("/")
-    if not (slash and number.isascii() and of.isascii() and number.isdigit() and of.isdigit()):
-        raise UsageError(f"a shard is written i/n, for example 2/5, not {text!r}")
+    if len(text) > 20 or not (slash and number.isascii() and of.isascii() and number.isdigit() and of.isdigit()):
+        raise UsageError(f"a shard is written i/n, for example 2/5, not {text!r:.60}")
     return int(number), int(of)

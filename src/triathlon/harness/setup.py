@@ -8,12 +8,14 @@ replace parts of it, path by path and name by name.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, JsonValue, model_validator
 
 from triathlon.harness.fixture import Files
-from triathlon.harness.strict import Filled, Many, Strict, short
+from triathlon.harness.strict import Argument, Filled, Many, Strict, Variable, short
 from triathlon.scripted.web import Page
 
 
@@ -95,7 +97,7 @@ class Server(Strict):
         str, Annotated[ServerTool, BeforeValidator(short("says"), json_schema_input_type=str | ServerTool)]
     ] = {}
     behaviour: Literal["ok", "hang", "crash", "noise", "crash_on_call"] = "ok"
-    env: dict[str, str] = {}
+    env: dict[Variable, Argument] = {}
 
 
 class Setup(Strict):
@@ -115,7 +117,7 @@ class Setup(Strict):
     web: dict[str, dict[str, WebPage]] = {}
     """Host name -> path -> page."""
     servers: dict[str, Server] = {}
-    env: dict[str, str | None] = {}
+    env: dict[Variable, Argument | None] = {}
     """Added to the environment of every started process; null takes a name out of it."""
     readonly: bool = False
     """The workspace has no write bits."""
@@ -126,6 +128,15 @@ class Setup(Strict):
             if "/" in name or not name:
                 raise ValueError(f"a stub is a plain command name, not {name!r}")
         return self
+
+    def clashes(self) -> Iterator[str]:
+        """What cannot be laid out: a path below one that is a file."""
+        for place in ("workspace", "outside", "beside", "home", "state"):
+            files: Files = getattr(self, place)
+            for path in files:
+                for above in map(str, PurePosixPath(path).parents):
+                    if above in files and files[above].kind == "file":
+                        yield f"{place}: {path!r} cannot be laid out: {above!r} is a file"
 
     def over(self, below: Setup) -> Setup:
         """This set-up laid over `below`: mappings join key by key, other values replace."""

@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import BeforeValidator, Field, JsonValue, model_validator
 
 from triathlon.harness.fixture import Change, File
-from triathlon.harness.strict import Strict, Words, exactly_one, short
+from triathlon.harness.strict import Argument, Strict, Variable, Words, exactly_one, short
 
 DEADLINE = 20.0
 """Seconds a waiting step waits where it does not say `within`."""
@@ -53,14 +53,14 @@ class Start(Strict):
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")] = "main"
     driver: Driver = "headless"
-    prompt: str | None = None
+    prompt: Argument | None = None
     flags: Words = []
     args: Words | None = None
     stdin: Annotated[
         Stdin,
         BeforeValidator(short("kind"), json_schema_input_type=Literal["closed", "silent", "terminal"] | Stdin),
     ] = Stdin(kind="closed")
-    env: dict[str, str | None] = {}
+    env: dict[Variable, Argument | None] = {}
     """Over the set-up's; null takes a name out."""
     cwd: str | None = None
     """Relative to the workspace; the workspace itself if not given."""

@@ -69,21 +69,35 @@ def _not_zero(value: int) -> int:
     return value
 
 
+def _variable(value: str) -> str:
+    if not value or "=" in value or "\0" in value:
+        raise ValueError("a name in the environment is not empty and has no `=`")
+    return value
+
+
+def _no_zero_byte(value: str) -> str:
+    if "\0" in value:
+        raise ValueError("no program can be given a zero byte in its arguments or environment")
+    return value
+
+
 def _pattern(value: str) -> str:
     try:
         re.compile(value)
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:
         raise ValueError(f"not a regular expression: {error}") from None
     return value
 
 
+Argument = Annotated[str, AfterValidator(_no_zero_byte)]
+Variable = Annotated[str, AfterValidator(_variable)]
 Number = Annotated[int, AfterValidator(_not_zero)]
 """The number of a request, message or line: from 1, or from the end by -1, -2 ..."""
 
 Many = Annotated[list[str], BeforeValidator(_as_list, json_schema_input_type=str | list[str])]
 """One string or a list of strings."""
 
-Words = Annotated[list[str], BeforeValidator(_as_words, json_schema_input_type=str | list[str | int])]
+Words = Annotated[list[Argument], BeforeValidator(_as_words, json_schema_input_type=str | list[str | int])]
 """Words of a command line; whole numbers are taken as they are written."""
 
 Patterns = Annotated[

@@ -18,6 +18,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from triathlon.errors import CaseError
 
+MOST_VALUES = 1_000_000
 PLAIN, QUOTED, COLLECTION = "plain", "quoted", "collection"
 WORDS: dict[str, bool | None] = {"": None, "~": None, "null": None, "Null": None, "NULL": None}
 WORDS |= {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
@@ -78,6 +79,7 @@ class _Builder:
     def __init__(self, file: Path | str | None) -> None:
         self.file = file
         self.open: set[int] = set()
+        self.left = MOST_VALUES
 
     def build(self, node: Node) -> Any:
         """Plain data of a node."""
@@ -90,6 +92,9 @@ class _Builder:
             raise self.wrong(f"tags are not used in case files: {tag}", node)
         if id(node) in self.open:
             raise self.wrong("an alias inside of what it names", node)
+        self.left -= len(node.value)
+        if self.left < 0:  # aliases of aliases: a few lines that mean millions of values
+            raise self.wrong(f"over {MOST_VALUES:,} values in one file, aliases counted as what they name", node)
         self.open.add(id(node))
         built = self.mapping(node) if isinstance(node, MappingNode) else [self.build(item) for item in node.value]
         self.open.discard(id(node))
@@ -126,6 +131,8 @@ class _Builder:
                 raise self.wrong(f"{text}: too large a number", node)
             return number
         if BASED.fullmatch(text):
+            if len(text) > 1000:
+                raise self.wrong("a number of over 1,000 digits; quote it to make it text", node)
             return int(text, 0)
         if NOT_IN_JSON.fullmatch(text):
             raise self.wrong(f"{text}: JSON has no such number; quote it to make it text", node)

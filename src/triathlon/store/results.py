@@ -10,6 +10,7 @@ import os
 import sqlite3
 import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -55,13 +56,16 @@ class Store:
         if not path.exists():
             if not create:
                 raise UsageError(f"{path}: no such store")
-            path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise UsageError(f"{path}: no store can be made there: {error.strerror}") from error
         try:
             self._db = sqlite3.connect(path, timeout=60, isolation_level=None)
         except sqlite3.Error as error:
             raise UsageError(f"{path}: cannot be opened as a store: {error}") from error
         try:
-            self._prepare()
+            self._prepare(create)
         except sqlite3.Error as error:
             self._db.close()
             raise UsageError(f"{path}: cannot be used as a store: {error}") from error
@@ -69,8 +73,11 @@ class Store:
             self._db.close()
             raise
 
-    def _prepare(self) -> None:
+    def _prepare(self, create: bool) -> None:
         version = self._db.execute("PRAGMA user_version").fetchone()[0]
+        if version == 0 and not create:
+            what = "a SQLite file" if self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] else "empty"
+            raise UsageError(f"{self.path}: {what}, but no triathlon store")
         self._db.execute("PRAGMA foreign_keys = ON")
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = NORMAL")
@@ -78,6 +85,18 @@ class Store:
             self._make()
         elif version != SCHEMA_VERSION:
             raise UsageError(f"{self.path}: a store of form {version}; this triathlon reads form {SCHEMA_VERSION}")
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """What is wrong with the file (damaged, locked, its disk full) is told in one line; our mistakes are not."""
+        try:
+            yield
+        except (sqlite3.ProgrammingError, sqlite3.IntegrityError):
+            raise
+        except sqlite3.Error as error:
+            raise UsageError(f"{self.path}: cannot be used as a store: {error}") from error
+        except (json.JSONDecodeError, zlib.error) as error:
+            raise UsageError(f"{self.path}: the store is damaged: {error}") from error
 
     def _make(self) -> None:
         # Two runs may open a new store at once: the first takes the lock, the second finds the tables there.
@@ -106,36 +125,44 @@ class Store:
         values += [int(getattr(row, name)) for name in FLAGS]
         values += [json.dumps(getattr(row, name), ensure_ascii=False) for name in JSONS]
         bodies = [(name, zlib.compress(body)) for name, body in channels.items()]
+        with self._told():
+            self._write(row.key, values, bodies)
+
+    def _write(self, key: Key, values: list[Any], bodies: list[tuple[str, bytes]]) -> None:
         marks = ", ".join("?" * len(COLUMNS))
         self._db.execute("BEGIN IMMEDIATE")
         try:
-            if row.key.attempt == 0:
+            if key.attempt == 0:
                 same = " AND ".join(f'"{name}" = ?' for name in KEY[:-1])
-                self._db.execute(f"DELETE FROM rows WHERE {same}", _values(row.key)[:-1])
+                self._db.execute(f"DELETE FROM rows WHERE {same}", _values(key)[:-1])
             number = self._db.execute(f"INSERT OR REPLACE INTO rows ({LISTED}) VALUES ({marks})", values).lastrowid
             self._db.executemany(
                 "INSERT INTO channels VALUES (?, ?, ?)", [(number, name, body) for name, body in bodies]
             )
+            self._db.execute("COMMIT")
         except BaseException:
-            self._db.execute("ROLLBACK")
+            if self._db.in_transaction:  # a full disk has rolled back already
+                self._db.execute("ROLLBACK")
             raise
-        self._db.execute("COMMIT")
 
     def rows(self, **where: Any) -> list[Row]:
         """Every row whose columns equal what is given, oldest first."""
-        return [row for _, row in self._numbered(where)]
+        with self._told():
+            return [row for _, row in self._numbered(where)]
 
     def channels(self, key: Key) -> dict[str, bytes]:
         """The channels of one row as they were; empty where there is no such row."""
-        return {name: zlib.decompress(body) for name, body in self.packed(key).items()}
+        with self._told():
+            return {name: zlib.decompress(body) for name, body in self.packed(key).items()}
 
     def packed(self, key: Key) -> dict[str, bytes]:
         """The same, each still compressed as zlib has it (a report passes them on without opening them)."""
         same = " AND ".join(f'"{name}" = ?' for name in KEY)
-        found = self._db.execute(
-            f"SELECT name, body FROM channels JOIN rows ON rows.id = channels.row WHERE {same}", _values(key)
-        )
-        return dict(found)
+        with self._told():
+            found = self._db.execute(
+                f"SELECT name, body FROM channels JOIN rows ON rows.id = channels.row WHERE {same}", _values(key)
+            )
+            return dict(found)
 
     def runs(self) -> list[dict[str, Any]]:
         """One object per candidate, spec, suite, runner, protocol, provider, root and seed that the store knows.
@@ -145,19 +172,23 @@ class Store:
         group = ("candidate", "tree", "spec", "suite", "runner", "protocol", "provider", "root", "seed")
         listed = ", ".join(f'"{name}"' for name in group)
         same = ", ".join(f'"{name}"' for name in KEY[:-1])
-        found = self._db.execute(
-            f"SELECT {listed}, count(*), sum(kind != 'control'), sum(kind != 'control' AND passed),"
-            " max(repetition), min(started), max(started)"
-            f" FROM (SELECT *, max(attempt) OVER (PARTITION BY {same}) AS last FROM rows) WHERE attempt = last"
-            f" GROUP BY {listed} ORDER BY max(started), tree"
-        )
+        with self._told():
+            found = self._db.execute(
+                f"SELECT {listed}, count(*), sum(kind != 'control'), sum(kind != 'control' AND passed),"
+                " max(repetition), min(started), max(started)"
+                f" FROM (SELECT *, max(attempt) OVER (PARTITION BY {same}) AS last FROM rows) WHERE attempt = last"
+                f" GROUP BY {listed} ORDER BY max(started), tree"
+            ).fetchall()
         names = (*group, "rows", "case_rows", "case_rows_passed", "repetitions", "first", "last")
         return [dict(zip(names, values, strict=True)) for values in found]
 
     def info(self) -> dict[str, Any]:
         """What the file holds: form, bytes, rows, trees, cases, bytes of channels."""
-        one = self._db.execute("SELECT count(*), count(DISTINCT tree), count(DISTINCT case_id) FROM rows").fetchone()
-        kept = self._db.execute("SELECT count(*), coalesce(sum(length(body)), 0) FROM channels").fetchone()
+        about_rows = "SELECT count(*), count(DISTINCT tree), count(DISTINCT case_id) FROM rows"
+        about_channels = "SELECT count(*), coalesce(sum(length(body)), 0) FROM channels"
+        with self._told():
+            one = self._db.execute(about_rows).fetchone()
+            kept = self._db.execute(about_channels).fetchone()
         return {
             "path": str(self.path),
             "form": SCHEMA_VERSION,
