@@ -6,6 +6,7 @@ import os
 import resource
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -65,6 +66,17 @@ def test_an_output_that_is_full_is_one_line() -> None:
     command = f"{sys.executable} -m triathlon harness cases schema > /dev/full"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert (done.returncode, len(done.stderr.splitlines())) == (4, 1) and "No space left" in done.stderr
+
+
+def test_an_output_that_is_a_folder_is_one_line() -> None:
+    done = run("oolong", "make", "--out", "/")
+    assert (done.returncode, len(done.stderr.splitlines())) == (4, 1) and "Is a directory" in done.stderr
+
+
+def test_an_answers_file_nested_too_deep_is_no_trace(tmp_path: Path) -> None:
+    (tmp_path / "deep").write_text("[" * 100_000 + "]" * 100_000 + "\n")
+    done = run("oolong", "results", str(tmp_path / "deep"))
+    assert (done.returncode, len(done.stderr.splitlines())) == (5, 1)
 
 
 def test_what_the_locale_cannot_write_is_escaped() -> None:

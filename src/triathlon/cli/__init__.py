@@ -38,8 +38,8 @@ app.command("doctor")(doctor.doctor)
 INTERRUPTED = 130
 """What typer makes of Ctrl-C; older versions raise Abort."""
 
-OF_THE_MACHINE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES})
-"""A full disk, a quota, a place that may not be written to: no bug, wherever it is met."""
+OF_THE_MACHINE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EISDIR, errno.ENOTDIR})
+"""A full disk, a quota, a place that may not be written to or is of another kind: no bug, wherever it is met."""
 
 
 def _version(value: bool) -> None:

@@ -148,7 +148,7 @@ def read(path: Path) -> Iterator[dict[str, Any]]:
         for line in file:
             try:
                 record = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue  # the cut end of a killed run
             if isinstance(record, dict) and "id" in record and "condition" in record:
                 yield record
