@@ -47,6 +47,14 @@ def test_headless_output_exit_files_and_requests(case) -> None:  # type: ignore[
     assert result.reasons == ()
 
 
+def test_the_endpoint_is_a_placeholder(case) -> None:  # type: ignore[no-untyped-def]
+    result = case("""
+    run: {prompt: 'print(os.environ["HARNESS_BASE_URL"])', env: {HARNESS_BASE_URL: "{{endpoint}}//"}}
+    expect: {exit: 0, output: {stdout: {matches: "^http://127.0.0.1:[0-9]+/v1//$"}}}
+""")
+    assert result.reasons == ()
+
+
 def test_a_wrong_behaviour_is_told_with_what_was_wanted_and_seen(case) -> None:  # type: ignore[no-untyped-def]
     result = case("""
     run: {prompt: "print('hello'); sys.exit(3)"}

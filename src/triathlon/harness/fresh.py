@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from triathlon.errors import UsageError
 
 MADE = ("marker", "secret", "number")
-PLACES = ("workspace", "workspace_name", "outside", "home", "state", "tmp", "stubs")
+PLACES = ("workspace", "workspace_name", "outside", "home", "state", "tmp", "stubs", "endpoint")
 PLACEHOLDER = re.compile(r"\{\{\{\{|\{\{([^{}\n]*)\}\}|\{\{")
 NAME = re.compile(r"[a-z][a-z0-9_]*(:[a-zA-Z0-9_-]+)?")
 CONSONANTS, VOWELS = "bdfgjklmnprstvz", "aeiou"

@@ -48,7 +48,7 @@ class NullRun:
 
 def null_runs(case: Case) -> tuple[NullRun, ...]:
     """The case judged on its null runs. Raises UnknownPlaceholder if its set-up has one."""
-    fresh = Fresh("null", case.id, {**PLACES, "workspace_name": "null"})
+    fresh = Fresh("null", case.id, {**PLACES, "workspace_name": "null", "endpoint": "http://127.0.0.1:8080/v1"})
     before = laid_out(fresh.fill(case.setup))
     after = _after_steps(case, dict(before), fresh)
     runs = []

@@ -91,6 +91,7 @@ class Stage:
             {
                 **{name: self.places[name] for name in ("workspace", "outside", "home", "state", "tmp", "stubs")},
                 "workspace_name": posixpath.basename(self.box.workspace),
+                "endpoint": f"{self.box.url(0)}/v1",
             }
         )
         setup = self.fresh.fill(self.case.setup)
@@ -113,7 +114,7 @@ class Stage:
     def _base_env(self) -> dict[str, str]:
         return {
             "PATH": f"{self.places['stubs']}:{COMMANDS}",
-            "HARNESS_BASE_URL": f"{self.box.url(0)}/v1",
+            "HARNESS_BASE_URL": self.fresh.value("endpoint"),
             "HARNESS_API_KEY": self.fresh.value("secret:api_key"),
             "HARNESS_HOME": self.places["state"],
         }
