@@ -270,7 +270,9 @@ def running(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     prompts = {f"c{n:02}": "time.sleep(0.4)" for n in range(40)}
     make_cases(tmp_path / "cases", group("g", prompts))
     make_tree(tmp_path / "tree")
-    command = [sys.executable, "-m", "triathlon", "harness", "evaluate", str(tmp_path / "tree"), "-n", "4"]
+    # Whoever starts the tests in the background may have SIGINT ignored, which children would inherit.
+    command = ["env", "--default-signal=INT", sys.executable, "-m", "triathlon"]
+    command += ["harness", "evaluate", str(tmp_path / "tree"), "-n", "4"]
     command += ["--cases", str(tmp_path / "cases"), "--store", str(tmp_path / "s")]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
