@@ -16,12 +16,6 @@ from triathlon.sandbox import Provider
 ONE_SHOT = {
     "installed/twice-into-one-place": "one text reply is all that is asked of what was installed twice",
     "output-schema/fits-at-once": "the reply fits the schema, so printing it is right; the rest of the group fails",
-    "endpoint/address-and-key": "one request, rightly addressed, is all that is asked",
-    "endpoint/slashes-at-the-end": "two runs of one request each, rightly addressed",
-    "endpoint/a-proxy-in-the-environment": "one request that goes past the proxy",
-    "finish-reasons/tool-use-with-a-text": "one text is the whole turn; who goes on after it is wrong",
-    "silence/slow-and-not-silent": "one slow reply is to be waited for; a client without a limit waits",
-    "text-and-calls/a-text-that-promises-more": "one text is the whole turn, whatever it promises",
 }
 """Every case that *one-shot* passes, and why that is no fault of the case."""
 
